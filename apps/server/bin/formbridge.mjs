@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(`FormBridge needs Node 22.18 or newer; this is ${process.version}.\n`);
+  process.exit(1);
+}
+await import("../src/main.ts");

@@ -1,0 +1,67 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { composeCore } from "../compose.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { problemLine, readIntakeFolder } from "../intake-folder.ts";
+import { print } from "./print.ts";
+
+interface Finding {
+  ok: boolean;
+  line: string;
+}
+
+const good = (line: string): Finding => ({ ok: true, line });
+const bad = (line: string): Finding => ({ ok: false, line });
+
+function checkIntakes({ intakesFolder, settings }: Config): Finding[] {
+  if (!existsSync(intakesFolder)) return [bad(`the folder of intakes ${intakesFolder} is not there`)];
+  const { definitions, problems } = readIntakeFolder(intakesFolder, { maxFields: settings.maxSchemaFields });
+  return [good(`${definitions.length} intakes in ${intakesFolder}`), ...problems.map((problem) => bad(problemLine(problem)))];
+}
+
+function checkSecret({ dataFolder, secrets, database }: Config): Finding {
+  if (secrets.length > 0) return good("the secret is set by FORMBRIDGE_SECRET");
+  const file = join(dataFolder, "secret");
+  if (database.kind === "memory" || !existsSync(file)) return good("the secret will be made on first start");
+  const open = (statSync(file).mode & 0o077) !== 0;
+  return open ? bad(`${file} can be read by others: chmod 600 it`) : good(`the secret is in ${file}; back it up with the database`);
+}
+
+function checkFolder({ dataFolder }: Config): Finding {
+  if (!existsSync(dataFolder)) return good(`${dataFolder} will be made on first start`);
+  try {
+    accessSync(dataFolder, constants.W_OK);
+    return good(`${dataFolder} is writable`);
+  } catch {
+    return bad(`${dataFolder} is not writable`);
+  }
+}
+
+async function checkStores(config: Config): Promise<Finding[]> {
+  const core = composeCore(config);
+  try {
+    const stores = Object.entries(await core.health());
+    return stores.map(([name, { healthy, latencyMs, detail = "" }]) =>
+      healthy ? good(`${name} answers in ${latencyMs.toFixed(1)} ms`) : bad(`${name} does not answer ${detail}`),
+    );
+  } finally {
+    await core.backend.close();
+  }
+}
+
+export const doctorCommand = (): Command =>
+  new Command("doctor")
+    .description("Look at everything that a start needs, and say what is wrong.")
+    .action(async () => {
+      const config = readConfig();
+      const findings = [
+        good(`node ${process.version}`),
+        checkFolder(config),
+        checkSecret(config),
+        ...checkIntakes(config),
+        ...(await checkStores(config)),
+      ];
+      for (const { ok, line } of findings) print(`${ok ? "ok " : "BAD"} ${line}`);
+      if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+    });

@@ -1,0 +1,22 @@
+import { Command } from "commander";
+import { historyOf, tenantOption } from "./history.ts";
+import { complain, print } from "./print.ts";
+import { withCore } from "./with-core.ts";
+
+export const eventsCommand = (): Command =>
+  new Command("events")
+    .description("Print a submission's history, one JSON object a line, of all streams.")
+    .argument("<submissionId>")
+    .addOption(tenantOption())
+    .action(async (submissionId: string, { tenant }: { tenant: string }) => {
+      await withCore(async ({ backend }) => {
+        let count = 0;
+        for await (const event of historyOf(backend, { tenant, submissionId })) {
+          count += 1;
+          print(JSON.stringify(event));
+        }
+        if (count > 0) return;
+        complain(`there is no submission ${submissionId}`);
+        process.exitCode = 1;
+      });
+    });

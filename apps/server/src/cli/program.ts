@@ -1,0 +1,23 @@
+import { Command } from "commander";
+import { VERSION } from "../version.ts";
+import { doctorCommand } from "./doctor.ts";
+import { eventsCommand } from "./events.ts";
+import { intakesCommand } from "./intakes.ts";
+import { keysCommand } from "./keys.ts";
+import { migrateCommand } from "./migrate.ts";
+import { serveCommand } from "./serve.ts";
+import { verifyCommand } from "./verify.ts";
+
+/** Every command, one row each. */
+export const createProgram = (): Command =>
+  new Command("formbridge")
+    .description("An intake server that agents and humans fill in together.")
+    .version(VERSION)
+    .showHelpAfterError()
+    .addCommand(serveCommand(), { isDefault: true })
+    .addCommand(keysCommand())
+    .addCommand(intakesCommand())
+    .addCommand(eventsCommand())
+    .addCommand(verifyCommand())
+    .addCommand(migrateCommand())
+    .addCommand(doctorCommand());

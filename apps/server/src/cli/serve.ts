@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import { readConfig } from "../config/config.ts";
+import { settingsHelp } from "../config/settings.ts";
+import { type RunningServer, serve } from "../serve.ts";
+import { print } from "./print.ts";
+
+export const serveCommand = (): Command =>
+  new Command("serve")
+    .description("Start the server. Everything is set by environment variables; the defaults work.")
+    .addHelpText("after", `\n${settingsHelp()}\n\nExample:\n  FORMBRIDGE_PORT=8080 formbridge serve`)
+    .action(async () => {
+      const server = await serve(readConfig());
+      await greet(server);
+      stopOnSignal(server);
+    });
+
+const EXAMPLE = `{"actor":{"kind":"agent","id":"my-agent"},"initialFields":{"name":"Ada","topic":"sales"}}`;
+
+/** The URL, the admin key when one was made, and one line that works as printed. */
+async function greet({ url, newAdminKey, core }: RunningServer): Promise<void> {
+  print(`FormBridge is listening on ${url}  (API reference: ${url}/docs)`);
+  if (newAdminKey !== undefined) print(`Admin key, shown this once: ${newAdminKey}`);
+  const example = await core.backend.intakes.get("contact");
+  if (example?.definition.access !== "public" || example.retired) return;
+  print("Try it:");
+  print(`  curl -s ${url}/intakes/contact/submissions -H 'content-type: application/json' -d '${EXAMPLE}'`);
+}
+
+function stopOnSignal(server: RunningServer): void {
+  let stopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      // Asked twice, it means it.
+      if (stopping) process.exit(1);
+      stopping = true;
+      server.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`${String(error)}\n`);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}

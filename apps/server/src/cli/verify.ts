@@ -1,0 +1,54 @@
+import { type Backend, type ChainedEvent, firstBrokenLink } from "@formbridge/core";
+import { Command } from "commander";
+import { historyOf, tenantOption } from "./history.ts";
+import { complain, print } from "./print.ts";
+import { withCore } from "./with-core.ts";
+
+const BATCH = 500;
+
+async function* submissionIds(backend: Backend, tenant: string): AsyncGenerator<string, void, undefined> {
+  let before: string | undefined;
+  for (;;) {
+    const rows = await backend.submissions.list({ tenant }, { limit: BATCH, ...(before !== undefined && { before }) });
+    for (const { submission } of rows) yield submission.submissionId;
+    before = rows.at(-1)?.submission.submissionId;
+    if (rows.length < BATCH) return;
+  }
+}
+
+/** Re-computes one history, and compares its end with what the submission says it is. */
+async function verifyOne(backend: Backend, where: { tenant: string; submissionId: string }): Promise<string | undefined> {
+  const { submission: snapshot } = await backend.store.load({ by: { id: where.submissionId, tenant: where.tenant } });
+  if (snapshot === undefined) return "there is no such submission";
+  const events: ChainedEvent[] = [];
+  for await (const event of historyOf(backend, where)) events.push(event);
+  const broken = firstBrokenLink(events);
+  if (broken !== undefined) return `${broken.eventId} (${broken.stream} ${broken.seq}): ${broken.problem}`;
+  const last = events.findLast((event) => event.stream === "submission");
+  const { head } = snapshot.submission;
+  return last?.hash === head.hash ? undefined : `the history ends at seq ${last?.seq ?? 0}, the submission at ${head.seq}`;
+}
+
+export const verifyCommand = (): Command =>
+  new Command("verify")
+    .description("Re-compute the hash chain of a history and name the first event that does not hold.")
+    .argument("[submissionId]", "one submission; without it, --all")
+    .option("--all", "every submission of the tenant")
+    .addOption(tenantOption())
+    .action(async (submissionId: string | undefined, options: { all?: true; tenant: string }) => {
+      if ((submissionId === undefined) === (options.all === undefined)) throw new Error("name one submission, or --all");
+      await withCore(async ({ backend }) => {
+        const { tenant } = options;
+        let good = 0;
+        for await (const id of submissionId === undefined ? submissionIds(backend, tenant) : [submissionId]) {
+          const problem = await verifyOne(backend, { tenant, submissionId: id });
+          if (problem === undefined) {
+            good += 1;
+            continue;
+          }
+          complain(`broken  ${id}  ${problem}`);
+          process.exitCode = 1;
+        }
+        print(`${good} verified`);
+      });
+    });

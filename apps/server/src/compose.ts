@@ -1,0 +1,57 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  type Backend,
+  createAesSealer,
+  createOperations,
+  createPageTokens,
+  createRandomness,
+  type Health,
+  type Instrumentation,
+  type Operations,
+  silent,
+} from "@formbridge/core";
+import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
+import { openSqliteBackend } from "@formbridge/store-sqlite";
+import type { Config, DatabaseChoice } from "./config/config.ts";
+import { secretsFor } from "./config/secret-file.ts";
+
+/** The product without a transport: what the server, the commands and tests all build on. */
+export interface Core {
+  backend: Backend;
+  operations: Operations;
+  health(): Promise<Record<string, Health>>;
+}
+
+export interface ComposeOptions {
+  now?: () => number;
+  instrumentation?: Instrumentation;
+}
+
+/** Puts the parts together. This is the only place that knows which ones there are. */
+export function composeCore(config: Config, options: ComposeOptions = {}): Core {
+  const { now = Date.now, instrumentation = silent } = options;
+  const backend = openBackend(config.database, { now, instrumentation });
+  const secrets = secretsFor(config);
+  const operations = createOperations({
+    backend,
+    sealer: createAesSealer(secrets),
+    pageTokens: createPageTokens(secrets, config.pageTokenTtlMs),
+    random: createRandomness(),
+    wakeups: createLocalWakeups(),
+    rateLimiter: createMemoryRateLimiter({ now }),
+    instrumentation,
+    settings: config.settings,
+  });
+  return {
+    backend,
+    operations,
+    health: async () => ({ store: await backend.tokens.health(), idempotency: await backend.idempotency.health() }),
+  };
+}
+
+function openBackend(choice: DatabaseChoice, options: { now: () => number; instrumentation: Instrumentation }): Backend {
+  if (choice.kind === "memory") return createMemoryBackend(options);
+  mkdirSync(dirname(choice.file), { recursive: true });
+  return openSqliteBackend({ file: choice.file, ...options });
+}

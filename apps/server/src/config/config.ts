@@ -1,0 +1,155 @@
+import { join, resolve } from "node:path";
+import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
+import { type Setting, type SettingName, SETTINGS } from "./settings.ts";
+
+/** A bad value stops the start: which variable, what it got, what it takes. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+export type DatabaseChoice = { kind: "sqlite"; file: string } | { kind: "memory" };
+
+export interface Config {
+  host: string;
+  port: number;
+  dataFolder: string;
+  database: DatabaseChoice;
+  publicUrl?: string;
+  secrets: string[];
+  adminKey?: string;
+  intakesFolder: string;
+  logLevel: string;
+  trustProxy: boolean;
+  allowTestHeaders: boolean;
+  sweepIntervalMs: number;
+  auditFlushMs: number;
+  pageTokenTtlMs: number;
+  limits: { maxBodyBytes: number; maxDepth: number; maxKeys: number; maxHeaderBytes: number; requestTimeoutMs: number };
+  settings: Settings;
+}
+
+type Env = Record<string, string | undefined>;
+
+/** The only place that reads the environment. */
+export function readConfig(env: Env = process.env): Config {
+  const read = reader(env);
+  const dataFolder = resolve(read.text("FORMBRIDGE_DATA"));
+  const publicUrl = read.optional("FORMBRIDGE_PUBLIC_URL");
+  const adminKey = read.optional("FORMBRIDGE_ADMIN_KEY");
+  if (publicUrl !== undefined && !URL.canParse(publicUrl)) throw bad("FORMBRIDGE_PUBLIC_URL", publicUrl, "a URL");
+  if (adminKey !== undefined && !/^[\x21-\x7e]{8,200}$/.test(adminKey)) {
+    throw bad("FORMBRIDGE_ADMIN_KEY", "(not shown)", "8 to 200 printable characters without space");
+  }
+  return {
+    host: read.text("FORMBRIDGE_HOST"),
+    port: read.number("FORMBRIDGE_PORT", { max: 65_535 }),
+    dataFolder,
+    database: databaseOf(read.optional("FORMBRIDGE_DATABASE_URL"), dataFolder),
+    ...(publicUrl !== undefined && { publicUrl: publicUrl.replace(/\/$/, "") }),
+    secrets: secretsOf(read.optional("FORMBRIDGE_SECRET")),
+    ...(adminKey !== undefined && { adminKey }),
+    intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
+    logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
+    trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
+    allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
+    sweepIntervalMs: read.number("FORMBRIDGE_SWEEP_INTERVAL_MS", { min: 10 }),
+    auditFlushMs: read.number("FORMBRIDGE_AUDIT_FLUSH_MS", { min: 10 }),
+    pageTokenTtlMs: read.number("FORMBRIDGE_PAGE_TOKEN_TTL_MS", { min: 1000 }),
+    limits: {
+      maxBodyBytes: read.number("FORMBRIDGE_MAX_BODY_BYTES", { min: 1 }),
+      maxDepth: read.number("FORMBRIDGE_MAX_DEPTH", { min: 1, max: 1000 }),
+      maxKeys: read.number("FORMBRIDGE_MAX_KEYS", { min: 1 }),
+      maxHeaderBytes: read.number("FORMBRIDGE_MAX_HEADER_BYTES", { min: 1024 }),
+      requestTimeoutMs: read.number("FORMBRIDGE_REQUEST_TIMEOUT_MS", { min: 100 }),
+    },
+    settings: operationSettings(read),
+  };
+}
+
+function operationSettings(read: Reader): Settings {
+  return {
+    policy: {
+      ...DEFAULT_POLICY,
+      submissionTtlMs: read.number("FORMBRIDGE_SUBMISSION_TTL_MS", { min: 1 }),
+      tokenTtlMs: read.number("FORMBRIDGE_TOKEN_TTL_MS", { min: 1 }),
+      tokenTtlMinMs: read.number("FORMBRIDGE_TOKEN_TTL_MIN_MS"),
+      tokenTtlMaxMs: read.number("FORMBRIDGE_TOKEN_TTL_MAX_MS", { min: 1 }),
+      tokenWarningMs: read.number("FORMBRIDGE_TOKEN_WARNING_MS"),
+      staleReadGraceMs: read.number("FORMBRIDGE_STALE_READ_GRACE_MS"),
+      clockSkewMs: read.number("FORMBRIDGE_CLOCK_SKEW_MS"),
+      mendMs: read.number("FORMBRIDGE_MEND_MS"),
+      uploadTtlMs: read.number("FORMBRIDGE_UPLOAD_TTL_MS", { min: 1 }),
+      idempotencyTtlMs: read.number("FORMBRIDGE_IDEMPOTENCY_TTL_MS", { min: 1 }),
+    },
+    keyWaitMs: read.number("FORMBRIDGE_KEY_WAIT_MS"),
+    maxKeyWaiters: read.number("FORMBRIDGE_MAX_KEY_WAITERS"),
+    sweepBatch: read.number("FORMBRIDGE_SWEEP_BATCH", { min: 1 }),
+    maxSchemaFields: read.number("FORMBRIDGE_MAX_SCHEMA_FIELDS", { min: 1 }),
+    rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),
+  };
+}
+
+function rateRules(read: Reader): RateRules {
+  const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress } = DEFAULT_RATE_RULES;
+  const limit = (name: SettingName): { limit: number } => ({ limit: read.number(name, { min: 1 }) });
+  return {
+    failedLookupsPerSecond: { ...failedLookupsPerSecond, ...limit("FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND") },
+    failedLookupsPerMinute: { ...failedLookupsPerMinute, ...limit("FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_MINUTE") },
+    createsPerKey: { ...createsPerKey, ...limit("FORMBRIDGE_RATE_CREATES_PER_KEY") },
+    createsPerAddress: { ...createsPerAddress, ...limit("FORMBRIDGE_RATE_CREATES_PER_ADDRESS") },
+  };
+}
+
+function databaseOf(url: string | undefined, dataFolder: string): DatabaseChoice {
+  if (url === undefined) return { kind: "sqlite", file: join(dataFolder, "formbridge.db") };
+  if (url === "memory:") return { kind: "memory" };
+  const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
+  if (file === undefined) throw bad("FORMBRIDGE_DATABASE_URL", url.replace(/\/\/[^@/]*@/, "//…@"), "sqlite:<file> or memory:");
+  return { kind: "sqlite", file: resolve(file) };
+}
+
+const MIN_SECRET = 16;
+
+function secretsOf(text: string | undefined): string[] {
+  const secrets = text?.split(",").map((secret) => secret.trim()) ?? [];
+  if (secrets.some((secret) => secret.length < MIN_SECRET)) {
+    throw bad("FORMBRIDGE_SECRET", "(not shown)", `at least ${MIN_SECRET} characters each`);
+  }
+  return secrets;
+}
+
+const bad = (name: string, got: string, takes: string): ConfigError =>
+  new ConfigError(`${name} is ${JSON.stringify(got)}; it takes ${takes}.`);
+
+type Reader = ReturnType<typeof reader>;
+
+function reader(env: Env) {
+  const raw = (name: SettingName): string | undefined => {
+    const { alias } = SETTINGS[name] as Setting;
+    const value = env[name] ?? (alias === undefined ? undefined : env[alias]);
+    return value === "" ? undefined : value;
+  };
+  const fallback = (name: SettingName): string => String((SETTINGS[name] as Setting).fallback ?? "");
+  const text = (name: SettingName): string => raw(name) ?? fallback(name);
+  return {
+    optional: raw,
+    text,
+    number(name: SettingName, { min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}): number {
+      const value = text(name);
+      const parsed = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(parsed >= min && parsed <= max)) throw bad(name, value, `a whole number from ${min}${max < 1e15 ? ` to ${max}` : ""}`);
+      return parsed;
+    },
+    flag(name: SettingName): boolean {
+      const value = text(name).toLowerCase();
+      if (["1", "true", "yes", "on"].includes(value)) return true;
+      if (["0", "false", "no", "off"].includes(value)) return false;
+      throw bad(name, value, "1 or 0");
+    },
+    oneOf(name: SettingName, choices: readonly string[]): string {
+      const value = text(name);
+      if (!choices.includes(value)) throw bad(name, value, choices.join(", "));
+      return value;
+    },
+  };
+}

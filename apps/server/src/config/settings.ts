@@ -1,0 +1,79 @@
+import { DEFAULT_POLICY, DEFAULT_RATE_RULES } from "@formbridge/core";
+
+type Kind = "text" | "number" | "flag" | "rate";
+
+/** A setting: its variable, what it takes, what it is when absent, and what it does. */
+export interface Setting {
+  kind: Kind;
+  /** A second name that many platforms set. */
+  alias?: string;
+  fallback?: string | number | boolean;
+  secret?: true;
+  help: string;
+}
+
+const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress } = DEFAULT_RATE_RULES;
+
+const ms = (fallback: number, help: string): Setting => ({ kind: "number", fallback, help: `${help}, in milliseconds` });
+const count = (fallback: number, help: string): Setting => ({ kind: "number", fallback, help });
+
+/** Every setting there is. `formbridge serve --help` prints this table. */
+export const SETTINGS = {
+  FORMBRIDGE_HOST: { kind: "text", fallback: "127.0.0.1", help: "address to listen on" },
+  FORMBRIDGE_PORT: { kind: "number", alias: "PORT", fallback: 3000, help: "port to listen on; 0 takes a free one" },
+  FORMBRIDGE_DATA: { kind: "text", fallback: ".formbridge", help: "folder of the embedded database and the secret" },
+  FORMBRIDGE_DATABASE_URL: {
+    kind: "text",
+    alias: "DATABASE_URL",
+    help: "sqlite:<file> or memory: (default: sqlite in the data folder)",
+  },
+  FORMBRIDGE_PUBLIC_URL: { kind: "text", help: "the URL that callers reach the server at (default: host and port)" },
+  FORMBRIDGE_SECRET: {
+    kind: "text",
+    secret: true,
+    help: "all sealing and signing derives from it; several, newest first, with commas (default: made and kept in the data folder)",
+  },
+  FORMBRIDGE_ADMIN_KEY: { kind: "text", secret: true, help: "preset admin key (default: one is made and printed on first start)" },
+  FORMBRIDGE_INTAKES: { kind: "text", fallback: "examples/intakes", help: "folder of intake definitions, *.json, one each" },
+  FORMBRIDGE_TRUST_PROXY: { kind: "flag", fallback: false, help: "a TLS proxy is in front: trust its X-Forwarded headers" },
+  FORMBRIDGE_RATE_LIMIT: { kind: "text", fallback: "on", help: "on or off" },
+  FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND: count(failedLookupsPerSecond.limit, "failed token look-ups a second and address"),
+  FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_MINUTE: count(failedLookupsPerMinute.limit, "failed token look-ups a minute and address"),
+  FORMBRIDGE_RATE_CREATES_PER_KEY: count(createsPerKey.limit, "creates a minute and API key"),
+  FORMBRIDGE_RATE_CREATES_PER_ADDRESS: count(createsPerAddress.limit, "public creates a minute and address"),
+  FORMBRIDGE_SUBMISSION_TTL_MS: ms(DEFAULT_POLICY.submissionTtlMs, "how long a submission stays open"),
+  FORMBRIDGE_TOKEN_TTL_MS: ms(DEFAULT_POLICY.tokenTtlMs, "how long a resume token lives"),
+  FORMBRIDGE_TOKEN_TTL_MIN_MS: ms(DEFAULT_POLICY.tokenTtlMinMs, "the least an intake may ask for"),
+  FORMBRIDGE_TOKEN_TTL_MAX_MS: ms(DEFAULT_POLICY.tokenTtlMaxMs, "the most an intake may ask for"),
+  FORMBRIDGE_TOKEN_WARNING_MS: ms(DEFAULT_POLICY.tokenWarningMs, "answers warn when a token has no longer than this"),
+  FORMBRIDGE_STALE_READ_GRACE_MS: ms(DEFAULT_POLICY.staleReadGraceMs, "how long a rotated token still reads"),
+  FORMBRIDGE_CLOCK_SKEW_MS: ms(DEFAULT_POLICY.clockSkewMs, "tolerance of every expiry"),
+  FORMBRIDGE_MEND_MS: ms(DEFAULT_POLICY.mendMs, "what a rejection leaves at least"),
+  FORMBRIDGE_UPLOAD_TTL_MS: ms(DEFAULT_POLICY.uploadTtlMs, "how long an upload URL lives"),
+  FORMBRIDGE_IDEMPOTENCY_TTL_MS: ms(DEFAULT_POLICY.idempotencyTtlMs, "how long recorded answers are kept"),
+  FORMBRIDGE_KEY_WAIT_MS: ms(30_000, "how long a request waits for another one with its idempotency key"),
+  FORMBRIDGE_MAX_KEY_WAITERS: count(100, "how many may wait for one idempotency key"),
+  FORMBRIDGE_SWEEP_INTERVAL_MS: ms(60_000, "pause between two sweeps"),
+  FORMBRIDGE_SWEEP_BATCH: count(500, "what one step of a sweep takes"),
+  FORMBRIDGE_AUDIT_FLUSH_MS: ms(1_000, "how often read audits are written"),
+  FORMBRIDGE_PAGE_TOKEN_TTL_MS: ms(86_400_000, "how long a page token lives"),
+  FORMBRIDGE_MAX_BODY_BYTES: count(1_048_576, "largest request body"),
+  FORMBRIDGE_MAX_DEPTH: count(64, "deepest nesting of a body"),
+  FORMBRIDGE_MAX_KEYS: count(10_000, "most keys in a body"),
+  FORMBRIDGE_MAX_HEADER_BYTES: count(16_384, "largest header block"),
+  FORMBRIDGE_MAX_SCHEMA_FIELDS: count(500, "most fields in an intake's schema"),
+  FORMBRIDGE_REQUEST_TIMEOUT_MS: ms(30_000, "how long a request may take to arrive"),
+  FORMBRIDGE_ALLOW_TEST_HEADERS: { kind: "flag", fallback: false, help: "honour X-Idempotency-TTL" },
+  FORMBRIDGE_LOG_LEVEL: { kind: "text", fallback: "info", help: "trace, debug, info, warn, error or silent" },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export function settingsHelp(): string {
+  const lines = Object.entries(SETTINGS as Record<string, Setting>).map(([name, setting]) => {
+    const names = setting.alias === undefined ? name : `${name} (or ${setting.alias})`;
+    const fallback = setting.fallback === undefined ? "" : ` [${setting.fallback}]`;
+    return `  ${names}\n      ${setting.help}${fallback}`;
+  });
+  return `Environment:\n${lines.join("\n")}`;
+}

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { IntakeDefinition } from "@formbridge/contract";
+import { checkDefinition, ContractError, DEFAULT_TENANT, type Operations, type Backend } from "@formbridge/core";
+
+/** What is wrong with a definition file, with the place in it. */
+export interface FileProblem {
+  file: string;
+  path: string;
+  message: string;
+}
+
+export interface FolderReading {
+  definitions: { file: string; definition: IntakeDefinition }[];
+  problems: FileProblem[];
+}
+
+/** Reads and checks every definition of a folder, and names all that is wrong. */
+export function readIntakeFolder(folder: string, limits: { maxFields: number }): FolderReading {
+  const reading: FolderReading = { definitions: [], problems: [] };
+  for (const name of readdirSync(folder).filter((entry) => entry.endsWith(".json")).sort()) {
+    const file = join(folder, name);
+    try {
+      const definition = checkDefinition(JSON.parse(readFileSync(file, "utf8")), limits);
+      const twin = reading.definitions.find((other) => other.definition.id === definition.id);
+      if (twin === undefined) reading.definitions.push({ file, definition });
+      else reading.problems.push({ file, path: "id", message: `${definition.id} is defined by ${twin.file} too.` });
+    } catch (error) {
+      reading.problems.push(...problemsOf(file, error));
+    }
+  }
+  return reading;
+}
+
+function problemsOf(file: string, error: unknown): FileProblem[] {
+  if (error instanceof SyntaxError) return [{ file, path: "", message: `is not valid JSON: ${error.message}` }];
+  if (!(error instanceof ContractError)) throw error;
+  const { fields } = error.detail;
+  if (fields === undefined) return [{ file, path: "", message: error.message }];
+  return fields.map(({ path, message }) => ({ file, path, message }));
+}
+
+export const problemLine = ({ file, path, message }: FileProblem): string =>
+  `${file}${path === "" ? "" : ` at ${path}`}: ${message}`;
+
+/** The folder owns what it defines: its definitions become current, and what it no longer defines is retired. */
+export async function registerFolder(
+  { operations, backend }: { operations: Operations; backend: Backend },
+  { definitions }: FolderReading,
+): Promise<void> {
+  for (const { file, definition } of definitions) {
+    try {
+      await operations.registerIntake({ tenant: DEFAULT_TENANT, source: "folder", definition });
+    } catch (error) {
+      if (error instanceof ContractError) throw new Error(`${file}: ${error.message}`, { cause: error });
+      throw error;
+    }
+  }
+  const kept = new Set(definitions.map(({ definition }) => definition.id));
+  for (const stored of await backend.intakes.list({ tenant: DEFAULT_TENANT }, 10_000)) {
+    const { id } = stored.definition;
+    if (stored.source === "folder" && !stored.retired && !kept.has(id)) {
+      await backend.intakes.retire({ tenant: DEFAULT_TENANT, id });
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { createHttpServer } from "@formbridge/http";
+import { startWorker } from "@formbridge/worker";
+import type { FastifyInstance } from "fastify";
+import { ensureAdminKey } from "./admin-key.ts";
+import { type ComposeOptions, composeCore, type Core } from "./compose.ts";
+import type { Config } from "./config/config.ts";
+import { ConfigError } from "./config/config.ts";
+import { problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
+import { createLogger } from "./logger.ts";
+import { VERSION } from "./version.ts";
+
+export interface RunningServer {
+  url: string;
+  app: FastifyInstance;
+  core: Core;
+  /** The admin key, when this start made one. */
+  newAdminKey?: string;
+  /** Takes no more, finishes what was accepted, and lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** Starts everything in the order in which it depends on each other; `stop` undoes it backwards. */
+export async function serve(config: Config, options: ComposeOptions = {}): Promise<RunningServer> {
+  const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
+  if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
+  const logger = createLogger(config.logLevel);
+  const core = composeCore(config, options);
+  const { operations, backend } = core;
+  await registerFolder(core, folder);
+  const newAdminKey = await ensureAdminKey(core, config.adminKey);
+  const worker = startWorker({
+    operations,
+    sweepIntervalMs: config.sweepIntervalMs,
+    sweepBatch: config.settings.sweepBatch,
+    auditFlushMs: config.auditFlushMs,
+    onError: (task, error) => logger.error({ err: error, task }, "background task failed"),
+  });
+  const app = await createHttpServer({
+    operations,
+    health: core.health,
+    logger,
+    version: VERSION,
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    ...config.limits,
+    trustProxy: config.trustProxy,
+    allowTestHeaders: config.allowTestHeaders,
+  });
+  const url = await app.listen({ host: config.host, port: config.port });
+  return {
+    url,
+    app,
+    core,
+    ...(newAdminKey !== undefined && { newAdminKey }),
+    async stop() {
+      await app.close();
+      await worker.stop();
+      await backend.close();
+    },
+  };
+}

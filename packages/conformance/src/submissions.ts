@@ -1,0 +1,73 @@
+import type { Change, SubmissionFilter } from "@formbridge/core";
+import { describe, expect, it } from "vitest";
+import { AGENT, cancelled, creation, quietUpdate, TENANT } from "./fixtures.ts";
+import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
+
+const idOf = ({ row }: Change): string => row.submission.submissionId;
+
+/** Four of one tenant, a second apart, and one of another. */
+async function population({ store, clock }: Subject) {
+  const at = clock.now();
+  const a = creation({ at });
+  const b = creation({ at: at + 1_000, intakeId: "other" });
+  const c = creation({ at: at + 2_000, createdBy: { ...AGENT, id: "someone" } });
+  const d = creation({ at: at + 3_000, intakeId: "other" });
+  const foreign = creation({ at, tenant: "other" });
+  for (const change of [c, a, foreign, d, b]) await store.commit(change);
+  const end = quietUpdate(d, at, { to: cancelled(d.row.submission, at) });
+  await store.commit(end);
+  return { at, a, b, c, d: end, foreign };
+}
+
+export function describeSubmissions(open: OpenBackend): void {
+  describe("submissions", () => {
+    const subject = useBackend(open);
+    const list = async (filter: Partial<SubmissionFilter>, page: { before?: string; limit?: number } = {}) => {
+      const rows = await subject().submissions.list({ tenant: TENANT, ...filter }, { limit: 100, ...page });
+      return rows.map(({ submission }) => submission.submissionId);
+    };
+
+    it("list newest first, whole rows, of one tenant", async () => {
+      const { a, b, c, d, foreign } = await population(subject());
+      const { submissions } = subject();
+      expect(await submissions.list({ tenant: TENANT }, { limit: 10 })).toEqual([d.row, c.row, b.row, a.row]);
+      expect(await list({ tenant: "other" })).toEqual([idOf(foreign)]);
+      expect(await list({ tenant: "nobody" })).toEqual([]);
+    });
+
+    it("go on before a position, which need not exist any more", async () => {
+      const { a, b, c, d } = await population(subject());
+      expect(await list({}, { limit: 2 })).toEqual([idOf(d), idOf(c)]);
+      expect(await list({}, { limit: 2, before: idOf(c) })).toEqual([idOf(b), idOf(a)]);
+      expect(await list({}, { limit: 2, before: idOf(a) })).toEqual([]);
+      expect(await list({}, { limit: 1, before: "sub_zzz" })).toEqual([idOf(d)]);
+    });
+
+    it("filter by intake, state, creator and time of creation", async () => {
+      const { at, a, b, c, d } = await population(subject());
+      expect(await list({ intakeIds: ["other"] })).toEqual([idOf(d), idOf(b)]);
+      expect(await list({ intakeIds: ["other", "contact"] })).toEqual([d, c, b, a].map(idOf));
+      expect(await list({ intakeIds: [] })).toEqual([]);
+      const crowd = Array.from({ length: 600 }, (_, index) => `intake-${index}`);
+      expect(await list({ intakeIds: [...crowd, "other"] })).toEqual([idOf(d), idOf(b)]);
+      expect(await list({ states: ["cancelled"] })).toEqual([idOf(d)]);
+      expect(await list({ states: ["in_progress"] })).toEqual([c, b, a].map(idOf));
+      expect(await list({ states: ["in_progress", "cancelled"] })).toEqual([d, c, b, a].map(idOf));
+      expect(await list({ states: [] })).toEqual([]);
+      expect(await list({ createdById: "someone" })).toEqual([idOf(c)]);
+      expect(await list({ from: at + 1_000 })).toEqual([d, c, b].map(idOf));
+      expect(await list({ until: at + 1_000 })).toEqual([idOf(a)]);
+      expect(await list({ from: at + 1_000, until: at + 3_000 })).toEqual([c, b].map(idOf));
+    });
+
+    it("take several filters together, page by page", async () => {
+      const { a, b, c, d } = await population(subject());
+      expect(await list({ states: ["in_progress"], intakeIds: ["other"] })).toEqual([idOf(b)]);
+      expect(await list({ states: ["in_progress", "cancelled"], intakeIds: ["other"] })).toEqual([d, b].map(idOf));
+      expect(await list({ states: ["in_progress"], createdById: AGENT.id })).toEqual([b, a].map(idOf));
+      const filter = { states: ["in_progress", "cancelled"] as const };
+      expect(await list(filter, { limit: 2 })).toEqual([d, c].map(idOf));
+      expect(await list(filter, { limit: 2, before: idOf(c) })).toEqual([b, a].map(idOf));
+    });
+  });
+}

@@ -1,0 +1,53 @@
+export { type Actor, type ActorInput, ActorInputSchema, ActorSchema } from "./actor.ts";
+export {
+  ERROR_TYPES,
+  type ErrorBody,
+  ErrorBodySchema,
+  type ErrorDetail,
+  type ErrorType,
+  type FieldError,
+  type NextAction,
+} from "./errors.ts";
+export {
+  EVENT_STREAMS,
+  EVENT_TYPES,
+  type EventProof,
+  type EventStream,
+  type EventType,
+  type IntakeEvent,
+  IntakeEventSchema,
+} from "./events.ts";
+export {
+  API_KEY_PATTERN,
+  IDEMPOTENCY_KEY_PATTERN,
+  INTAKE_ID_PATTERN,
+  RESUME_TOKEN_PATTERN,
+  SUBMISSION_ID_PATTERN,
+} from "./ids.ts";
+export {
+  type ApprovalGate,
+  type Destination,
+  type FileReference,
+  type FileRule,
+  FileRuleSchema,
+  type IntakeDefinition,
+  IntakeDefinitionSchema,
+  type ReviewerSpec,
+} from "./intake.ts";
+export * from "./operations/cancel.ts";
+export * from "./operations/confirm-upload.ts";
+export * from "./operations/create-submission.ts";
+export * from "./operations/get-events.ts";
+export * from "./operations/get-submission.ts";
+export * from "./operations/intakes.ts";
+export * from "./operations/keys.ts";
+export * from "./operations/lists.ts";
+export * from "./operations/request-upload.ts";
+export * from "./operations/retry-delivery.ts";
+export * from "./operations/review.ts";
+export { SetFieldsRequest, SetFieldsResponse } from "./operations/set-fields.ts";
+export * from "./operations/submit.ts";
+export * from "./operations/tokens.ts";
+export * from "./operations/validate.ts";
+export { type Json, type JsonObject, SUBMISSION_STATES, type SubmissionState } from "./states.ts";
+export type { SubmissionSummary } from "./submission.ts";

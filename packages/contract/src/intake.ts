@@ -1,0 +1,176 @@
+import Type, { type Static } from "typebox";
+import { INTAKE_ID_PATTERN } from "./ids.ts";
+import { JsonObjectSchema } from "./states.ts";
+
+const reviewerGroup = {
+  ids: Type.Optional(Type.Array(Type.String(), { description: "Actor ids." })),
+  roles: Type.Optional(Type.Array(Type.String(), { description: "Roles of the reviewer's key." })),
+  emails: Type.Optional(Type.Array(Type.String())),
+};
+export const ReviewerSpecSchema = Type.Object(
+  { ...reviewerGroup, escalateTo: Type.Optional(Type.Object(reviewerGroup, { additionalProperties: false })) },
+  { additionalProperties: false },
+);
+export type ReviewerSpec = Static<typeof ReviewerSpecSchema>;
+
+export const ApprovalGateSchema = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100, examples: ["compliance_review"] }),
+    reviewers: ReviewerSpecSchema,
+    requiredApprovals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Distinct people; 1 by default." })),
+    autoApproveIf: Type.Optional(
+      Type.Unknown({ description: "JSON Logic over { fields, submission, actor }; true approves without a reviewer." }),
+    ),
+    escalateAfterMs: Type.Optional(Type.Integer({ minimum: 1000 })),
+  },
+  { additionalProperties: false },
+);
+export type ApprovalGate = Static<typeof ApprovalGateSchema>;
+
+export const RetryPolicySchema = Type.Object(
+  {
+    maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    initialDelayMs: Type.Optional(Type.Integer({ minimum: 1 })),
+    maxDelayMs: Type.Optional(Type.Integer({ minimum: 1 })),
+    factor: Type.Optional(Type.Number({ minimum: 1 })),
+    jitter: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+export const DestinationSchema = Type.Object(
+  {
+    kind: Type.Enum(["webhook", "callback", "queue", "store"], {
+      description: "`store` keeps the submission here and finalizes it at once.",
+    }),
+    url: Type.Optional(Type.String({ maxLength: 2000 })),
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    secret: Type.Optional(Type.String({ description: "Never shown again." })),
+    retryPolicy: Type.Optional(RetryPolicySchema),
+  },
+  { additionalProperties: false },
+);
+export type Destination = Static<typeof DestinationSchema>;
+
+export const IntakeDefinitionSchema = Type.Object(
+  {
+    id: Type.String({ pattern: INTAKE_ID_PATTERN }),
+    version: Type.String({ minLength: 1, maxLength: 50, examples: ["1.0.0"] }),
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    description: Type.Optional(Type.String({ maxLength: 5000 })),
+    schema: JsonObjectSchema,
+    access: Type.Optional(Type.Enum(["key", "public"], { description: "Who may create; `key` by default." })),
+    approvalGates: Type.Optional(Type.Array(ApprovalGateSchema, { maxItems: 20 })),
+    ttlMs: Type.Optional(Type.Integer({ minimum: 1000, description: "How long a submission stays open." })),
+    destination: DestinationSchema,
+    idempotency: Type.Optional(
+      Type.Object(
+        { enabled: Type.Optional(Type.Boolean()), ttlMs: Type.Optional(Type.Integer({ minimum: 1 })) },
+        { additionalProperties: false },
+      ),
+    ),
+    tokens: Type.Optional(
+      Type.Object(
+        {
+          ttlMs: Type.Optional(Type.Integer({ minimum: 1 })),
+          discloseCurrent: Type.Optional(
+            Type.Boolean({ description: "false: a stale token learns neither the current token nor the values." }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    eventWebhooks: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            url: Type.String({ maxLength: 2000 }),
+            types: Type.Optional(Type.Array(Type.String())),
+            secret: Type.Optional(Type.String()),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+    retention: Type.Optional(
+      Type.Object(
+        { deleteAfterMs: Type.Optional(Type.Integer({ minimum: 1000 })), archive: Type.Optional(Type.Boolean()) },
+        { additionalProperties: false },
+      ),
+    ),
+    oai: Type.Optional(
+      Type.Object(
+        { set: Type.Optional(Type.Boolean()), dc: Type.Optional(Type.Record(Type.String(), Type.String())) },
+        { additionalProperties: false },
+      ),
+    ),
+    uiHints: Type.Optional(
+      Type.Object(
+        {
+          steps: Type.Optional(
+            Type.Array(
+              Type.Object(
+                {
+                  id: Type.String(),
+                  title: Type.String(),
+                  description: Type.Optional(Type.String()),
+                  fields: Type.Array(Type.String()),
+                },
+                { additionalProperties: false },
+              ),
+            ),
+          ),
+          fieldHints: Type.Optional(
+            Type.Record(
+              Type.String(),
+              Type.Object(
+                {
+                  label: Type.Optional(Type.String()),
+                  help: Type.Optional(Type.String()),
+                  placeholder: Type.Optional(Type.String()),
+                  widget: Type.Optional(Type.String()),
+                  example: Type.Optional(Type.Unknown()),
+                  order: Type.Optional(Type.Number()),
+                },
+                { additionalProperties: false },
+              ),
+            ),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: "A JSON Schema with approval gates and a destination." },
+);
+export type IntakeDefinition = Static<typeof IntakeDefinitionSchema>;
+
+/** What a caller is shown: the definition without what only the server needs. */
+export const IntakeViewSchema = Type.Object(
+  {
+    ...IntakeDefinitionSchema.properties,
+    retired: Type.Optional(Type.Boolean()),
+    source: Type.Optional(Type.Enum(["folder", "api"])),
+  },
+  { additionalProperties: false },
+);
+
+export interface FileReference {
+  uploadId: string;
+  filename: string;
+  mimeType: string;
+  sizeBytes: number;
+  sha256: string;
+  url?: string;
+}
+/** The value of `x-file` on a property. */
+export const FileRuleSchema = Type.Object(
+  {
+    accept: Type.Array(Type.String(), { minItems: 1 }),
+    maxBytes: Type.Integer({ minimum: 1 }),
+    maxFiles: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  },
+  { additionalProperties: false },
+);
+export type FileRule = Static<typeof FileRuleSchema>;

@@ -1,0 +1,28 @@
+import Type, { type Static } from "typebox";
+import { IntakeEventSchema } from "../events.ts";
+
+export const GetEventsQuery = Type.Object(
+  {
+    afterEventId: Type.Optional(Type.String()),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "100 by default." })),
+    stream: Type.Optional(Type.Enum(["submission", "token", "idempotency", "all"])),
+    types: Type.Optional(Type.String({ description: "Event types, separated by commas." })),
+    proof: Type.Optional(Type.Enum(["true", "false"], { description: "Adds salts and digests, to verify the chain." })),
+  },
+  { additionalProperties: false },
+);
+export type GetEventsQuery = Static<typeof GetEventsQuery>;
+
+export const GetEventsResponse = Type.Object(
+  {
+    ok: Type.Literal(true),
+    submissionId: Type.String(),
+    state: Type.String(),
+    version: Type.Integer(),
+    events: Type.Array(IntakeEventSchema),
+    hasMore: Type.Boolean(),
+    nextEventId: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type GetEventsResponse = Static<typeof GetEventsResponse>;

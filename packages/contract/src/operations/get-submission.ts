@@ -1,0 +1,1 @@
+export { type SubmissionRecord, SubmissionRecordSchema as GetSubmissionResponse } from "../submission.ts";

@@ -1,0 +1,33 @@
+import Type, { type Static } from "typebox";
+import { submissionMark } from "../submission.ts";
+import { writeMark } from "./set-fields.ts";
+
+export const RequestUploadRequest = Type.Object(
+  {
+    ...writeMark,
+    field: Type.String({ minLength: 1, description: "Dot-path of the file field.", examples: ["w9_document"] }),
+    filename: Type.String({ minLength: 1, maxLength: 255 }),
+    mimeType: Type.String({ minLength: 3, maxLength: 255, examples: ["application/pdf"] }),
+    sizeBytes: Type.Integer({ minimum: 1 }),
+    sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ field: "w9_document", filename: "w9.pdf", mimeType: "application/pdf", sizeBytes: 52_428 }],
+  },
+);
+export type RequestUploadRequest = Static<typeof RequestUploadRequest>;
+
+export const RequestUploadResponse = Type.Object(
+  {
+    ...submissionMark,
+    uploadId: Type.String(),
+    method: Type.Enum(["PUT", "POST"]),
+    url: Type.String(),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    expiresInMs: Type.Integer(),
+    constraints: Type.Object({ accept: Type.Array(Type.String()), maxBytes: Type.Integer() }),
+  },
+  { additionalProperties: false },
+);
+export type RequestUploadResponse = Static<typeof RequestUploadResponse>;

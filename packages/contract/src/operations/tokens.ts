@@ -1,0 +1,13 @@
+import Type, { type Static } from "typebox";
+import { ActorInputSchema } from "../actor.ts";
+import { submissionMark } from "../submission.ts";
+
+/** `tokens/revoke` and `tokens/reissue` take the same small body. */
+export const TokenAdminRequest = Type.Object(
+  { reason: Type.Optional(Type.String({ maxLength: 2000 })), actor: Type.Optional(ActorInputSchema) },
+  { additionalProperties: false, examples: [{ reason: "The link was posted in a public channel" }] },
+);
+export type TokenAdminRequest = Static<typeof TokenAdminRequest>;
+
+export const TokenAdminResponse = Type.Object(submissionMark, { additionalProperties: false });
+export type TokenAdminResponse = Static<typeof TokenAdminResponse>;

@@ -1,0 +1,59 @@
+/**
+ * The history anyone can verify. Each event carries the hash of the one before it in its stream; the hash covers the
+ * envelope and salted digests of actor and payload, so that a person's data can be erased (value and salt) and the chain
+ * still holds.
+ */
+import type { Actor, JsonObject } from "@formbridge/contract";
+import type { AuditEvent, ChainedEvent } from "../ports/store.ts";
+import { canonicalJson, type Hash, sha256 } from "./hashing.ts";
+import type { ChainHead } from "./submission.ts";
+
+export const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
+
+export const saltedDigest = (salt: string, value: Actor | JsonObject | null): Hash => sha256(salt + canonicalJson(value));
+
+/** The text that a hash covers: canonical JSON, written out because its keys and their order never change. */
+function hashedText(event: Omit<ChainedEvent, "hash">): string {
+  return (
+    `{"actorDigest":"${event.actorDigest}","eventId":"${event.eventId}","payloadDigest":"${event.payloadDigest}",` +
+    `"prevHash":"${event.prevHash}","seq":${event.seq},"state":"${event.state}","stream":"${event.stream}",` +
+    `"submissionId":"${event.submissionId}","ts":"${event.ts}","type":"${event.type}","version":${event.version}}`
+  );
+}
+
+/** Puts an event at the end of its chain. */
+export function chainEvent(event: AuditEvent, head: ChainHead): ChainedEvent {
+  const linked = { ...event, seq: head.seq + 1, prevHash: head.hash };
+  return { ...linked, hash: sha256(hashedText(linked)) };
+}
+
+export interface BrokenLink {
+  eventId: string;
+  stream: string;
+  seq: number;
+  problem: string;
+}
+
+function brokenLink(event: ChainedEvent, head: ChainHead): string | undefined {
+  if (event.seq !== head.seq + 1) return `seq is ${event.seq}, expected ${head.seq + 1}`;
+  if (event.prevHash !== head.hash) return "prevHash is not the hash of the event before it";
+  if (event.hash !== sha256(hashedText(event))) return "hash does not cover what the event says";
+  if (event.actorSalt !== null && saltedDigest(event.actorSalt, event.actor) !== event.actorDigest) {
+    return "the actor is not the one that was recorded";
+  }
+  if (event.payloadSalt !== null && saltedDigest(event.payloadSalt, event.payload) !== event.payloadDigest) {
+    return "the payload is not the one that was recorded";
+  }
+  return undefined;
+}
+
+/** Re-computes the chains of the given events, in order, and names the first that does not hold. */
+export function firstBrokenLink(events: Iterable<ChainedEvent>): BrokenLink | undefined {
+  const heads = new Map<string, ChainHead>();
+  for (const event of events) {
+    const problem = brokenLink(event, heads.get(event.stream) ?? EMPTY_HEAD);
+    if (problem !== undefined) return { eventId: event.eventId, stream: event.stream, seq: event.seq, problem };
+    heads.set(event.stream, { seq: event.seq, hash: event.hash });
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import { EMPTY_HEAD } from "../chain.ts";
+import { ContractError } from "../error.ts";
+import type { DomainEvent } from "../events.ts";
+import type { Submission } from "../submission.ts";
+import type { DecideContext, Decision } from "./decision.ts";
+import { patchFields } from "./set-fields.ts";
+
+export interface CreateSubmission {
+  tenant: string;
+  initialFields?: Record<string, unknown>;
+  ttlMs?: number;
+}
+
+/** The submission before its first event: the decision below brings it to life. */
+export function initialSubmission(command: CreateSubmission, context: DecideContext): Submission {
+  const { definition, digest } = context.intake;
+  const ttlMs = command.ttlMs ?? definition.ttlMs ?? context.policy.submissionTtlMs;
+  return {
+    tenant: command.tenant,
+    submissionId: context.newId("sub"),
+    intakeId: definition.id,
+    intakeVersion: definition.version,
+    definition: digest,
+    state: "draft",
+    version: 0,
+    revision: 0,
+    epoch: 1,
+    tokensRevoked: false,
+    fields: {},
+    attribution: {},
+    missingCount: context.intake.validate({}).missing.length,
+    createdAt: context.now,
+    updatedAt: context.now,
+    createdBy: context.actor,
+    lastUpdatedBy: context.actor,
+    ttlMs,
+    expiresAt: context.now + ttlMs,
+    warned: false,
+    replayCount: 0,
+    uploads: [],
+    rejections: [],
+    head: EMPTY_HEAD,
+    token: { issuedAt: context.now, expiresAt: context.now, seq: 0 },
+  };
+}
+
+export function decideCreateSubmission(
+  initial: Submission,
+  command: CreateSubmission,
+  context: DecideContext,
+): Decision {
+  const { ttlRequestMinMs, ttlRequestMaxMs } = context.policy;
+  if (command.ttlMs !== undefined && (command.ttlMs < ttlRequestMinMs || command.ttlMs > ttlRequestMaxMs)) {
+    throw new ContractError("bad_request", `ttlMs must be between ${ttlRequestMinMs} and ${ttlRequestMaxMs}.`);
+  }
+  const created: DomainEvent = {
+    type: "submission.created",
+    intakeId: initial.intakeId,
+    intakeVersion: initial.intakeVersion,
+    ttlMs: initial.ttlMs,
+    expiresAt: initial.expiresAt,
+  };
+  const { initialFields = {} } = command;
+  if (Object.keys(initialFields).length === 0) return { events: [created], token: "rotate" };
+  const filled = patchFields(initial, initialFields, context);
+  return filled.refusal === undefined ? { ...filled, events: [created, ...filled.events] } : filled;
+}

@@ -1,0 +1,67 @@
+import type { FieldError } from "@formbridge/contract";
+import { ContractError } from "../error.ts";
+import type { Submission, Upload } from "../submission.ts";
+import { type DecideContext, type Decision, refuse } from "./decision.ts";
+import { pendingUploads } from "./validate.ts";
+
+export interface RequestUpload {
+  field: string;
+  filename: string;
+  mimeType: string;
+  sizeBytes: number;
+  sha256?: string;
+}
+
+const MAX_PENDING = 100;
+
+export function decideRequestUpload(submission: Submission, command: RequestUpload, context: DecideContext): Decision {
+  const problem = problemWith(command, context);
+  if (problem !== undefined) return refuse(new ContractError("invalid", problem.message, { fields: [problem] }));
+  if (pendingUploads(submission).length >= MAX_PENDING) {
+    return refuse(new ContractError("conflict", `At most ${MAX_PENDING} uploads may be pending.`));
+  }
+  const upload: Upload = {
+    uploadId: context.newId("upl"),
+    ...command,
+    requestedAt: context.now,
+    expiresAt: context.now + context.policy.uploadTtlMs,
+  };
+  return { events: [{ type: "upload.requested", to: "awaiting_upload", upload }], token: "rotate" };
+}
+
+function problemWith(command: RequestUpload, { intake, actor }: DecideContext): FieldError | undefined {
+  const { field } = command;
+  const rule = intake.ruleAt(field.split("."));
+  if (rule.file === undefined) {
+    return { path: field, code: "invalid_value", message: `${field} is not a file field of this intake.` };
+  }
+  if (rule.fill === "human" && (actor.kind !== "human" || actor.declared === true)) {
+    return { path: field, code: "custom", message: `${field} can only be set by a human.` };
+  }
+  const { accept, maxBytes } = rule.file;
+  if (!accept.some((pattern) => accepts(pattern, command.mimeType))) {
+    return {
+      path: field,
+      code: "file_wrong_type",
+      message: `${field} takes ${accept.join(", ")}.`,
+      expected: accept,
+      received: command.mimeType,
+    };
+  }
+  if (command.sizeBytes > maxBytes) {
+    return {
+      path: field,
+      code: "file_too_large",
+      message: `${field} takes at most ${maxBytes} bytes.`,
+      expected: maxBytes,
+      received: command.sizeBytes,
+    };
+  }
+  return undefined;
+}
+
+/** `image/*` takes every image type. */
+export const accepts = (pattern: string, mimeType: string): boolean =>
+  pattern === "*/*" ||
+  pattern.toLowerCase() === mimeType.toLowerCase() ||
+  (pattern.endsWith("/*") && mimeType.toLowerCase().startsWith(pattern.slice(0, -1).toLowerCase()));

@@ -1,0 +1,121 @@
+import type { Actor, FieldError, FileReference, Json, JsonObject, SubmissionState } from "@formbridge/contract";
+import { MASK } from "./fields/mask.ts";
+import type { Instant } from "./instant.ts";
+import { toIso } from "./instant.ts";
+import type { CompiledIntake } from "./intake/compiled-intake.ts";
+import type { Upload } from "./submission.ts";
+import type { EditableState } from "./transitions.ts";
+
+export interface Leaf {
+  path: readonly string[];
+  value: Json;
+}
+
+/** What happened, as the domain knows it: with the true values. `payloadOf` makes what the history shows. */
+export type DomainEvent = { by?: Actor } & (
+  | { type: "submission.created"; intakeId: string; intakeVersion: string; ttlMs: number; expiresAt: Instant }
+  | {
+      type: "field.updated";
+      to: EditableState;
+      fields: JsonObject;
+      set: readonly Leaf[];
+      removed: readonly (readonly string[])[];
+      missingCount: number;
+    }
+  | { type: "validation.passed"; to: EditableState }
+  | { type: "validation.failed"; to: EditableState; missing: string[]; errors: FieldError[] }
+  | { type: "upload.requested"; to: EditableState; upload: Upload }
+  | {
+      type: "upload.completed";
+      to: EditableState;
+      uploadId: string;
+      reference: FileReference;
+      fields: JsonObject;
+      path: readonly string[];
+      missingCount: number;
+    }
+  | { type: "upload.failed"; to: EditableState; uploadId: string; field: string; reason: string }
+  | { type: "submission.submitted"; deliveryId: string }
+  | { type: "review.requested"; gateIndex: number; gate: string }
+  | { type: "review.approved"; gateIndex: number; gate: string; auto: boolean; passed: "no" | "gate" | "all" }
+  | { type: "review.rejected"; gate: string; reasons: string[]; expiresAt: Instant }
+  | { type: "review.escalated"; gate: string }
+  | { type: "delivery.attempted"; deliveryId: string; attempt: number }
+  | { type: "delivery.succeeded"; deliveryId: string }
+  | { type: "delivery.failed"; deliveryId: string; error: string }
+  | { type: "submission.finalized" }
+  | { type: "submission.cancelled"; reason?: string }
+  | { type: "submission.expired"; originalState: SubmissionState; ttlMs: number; createdAt: Instant; expiredAt: Instant }
+  | { type: "submission.ttl_warning"; expiresAt: Instant; remainingMs: number }
+  | { type: "submission.replayed"; operation: string; replayCount: number }
+  | { type: "handoff.resumed"; after: Actor }
+);
+
+const dotted = (path: readonly string[]): string => path.join(".");
+
+function updatedFields(set: readonly Leaf[], intake: CompiledIntake): JsonObject {
+  const shown: JsonObject = {};
+  for (const { path, value } of set) shown[dotted(path)] = intake.ruleAt(path).sensitive ? MASK : value;
+  return shown;
+}
+
+/** What the history shows of an event: sensitive values masked. */
+export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObject {
+  switch (event.type) {
+    case "submission.created":
+      return {
+        intakeId: event.intakeId,
+        intakeVersion: event.intakeVersion,
+        ttlMs: event.ttlMs,
+        expiresAt: toIso(event.expiresAt),
+      };
+    case "field.updated":
+      return { fields: updatedFields(event.set, intake), removed: event.removed.map(dotted) };
+    case "validation.passed":
+    case "submission.finalized":
+      return {};
+    case "validation.failed":
+      return { missingFields: event.missing, validationErrors: event.errors as unknown as Json };
+    case "upload.requested": {
+      const { uploadId, field, filename, mimeType, sizeBytes } = event.upload;
+      return { uploadId, field, filename, mimeType, sizeBytes };
+    }
+    case "upload.completed": {
+      const { filename, mimeType, sizeBytes, sha256 } = event.reference;
+      return { uploadId: event.uploadId, field: dotted(event.path), filename, mimeType, sizeBytes, sha256 };
+    }
+    case "upload.failed":
+      return { uploadId: event.uploadId, field: event.field, reason: event.reason };
+    case "submission.submitted":
+      return { deliveryId: event.deliveryId };
+    case "review.requested":
+      return { gate: event.gate };
+    case "review.approved":
+      return { gate: event.gate, auto: event.auto, gatePassed: event.passed !== "no" };
+    case "review.rejected":
+      return { gate: event.gate, reasons: event.reasons };
+    case "review.escalated":
+      return { gate: event.gate };
+    case "delivery.attempted":
+      return { deliveryId: event.deliveryId, attempt: event.attempt };
+    case "delivery.succeeded":
+      return { deliveryId: event.deliveryId };
+    case "delivery.failed":
+      return { deliveryId: event.deliveryId, error: event.error };
+    case "submission.cancelled":
+      return event.reason === undefined ? {} : { reason: event.reason };
+    case "submission.expired":
+      return {
+        originalState: event.originalState,
+        ttlMs: event.ttlMs,
+        createdAt: toIso(event.createdAt),
+        expiredAt: toIso(event.expiredAt),
+      };
+    case "submission.ttl_warning":
+      return { expiresAt: toIso(event.expiresAt), remainingMs: event.remainingMs };
+    case "submission.replayed":
+      return { operation: event.operation, replayCount: event.replayCount };
+    case "handoff.resumed":
+      return { after: { kind: event.after.kind, id: event.after.id } };
+  }
+}

@@ -1,0 +1,166 @@
+import type { Actor } from "@formbridge/contract";
+import type { DomainEvent } from "./events.ts";
+import { attribute } from "./fields/attribution.ts";
+import type { Instant } from "./instant.ts";
+import type { Delivery, Review, Submission } from "./submission.ts";
+import { mayMove } from "./transitions.ts";
+
+/** Who, when, and at which version an event happens. */
+export interface Stamp {
+  actor: Actor;
+  now: Instant;
+  version: number;
+}
+
+/** The state after an event. Refuses, as a bug of ours, a move that the transition table does not know. */
+export function evolve(submission: Submission, event: DomainEvent, stamp: Stamp): Submission {
+  const next = apply(submission, event, { ...stamp, actor: event.by ?? stamp.actor });
+  if (!mayMove(submission.state, next.state)) {
+    throw new Error(`${event.type} would move a submission from ${submission.state} to ${next.state}`);
+  }
+  return next;
+}
+
+function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submission {
+  switch (event.type) {
+    case "submission.created":
+    case "handoff.resumed":
+    case "review.escalated":
+      return submission;
+    case "field.updated":
+      return {
+        ...submission,
+        state: event.to,
+        fields: event.fields,
+        attribution: attribute(submission.attribution, event, stamp),
+        missingCount: event.missingCount,
+      };
+    case "validation.passed":
+    case "validation.failed":
+      return { ...submission, state: event.to };
+    case "upload.requested":
+      return { ...submission, state: event.to, uploads: [...submission.uploads, event.upload] };
+    case "upload.completed":
+      return {
+        ...submission,
+        state: event.to,
+        uploads: submission.uploads.map((upload) =>
+          upload.uploadId === event.uploadId ? { ...upload, confirmed: event.reference } : upload,
+        ),
+        fields: event.fields,
+        attribution: attribute(submission.attribution, { set: [{ path: event.path }], removed: [] }, stamp),
+        missingCount: event.missingCount,
+      };
+    case "upload.failed":
+      return {
+        ...submission,
+        state: event.to,
+        uploads: submission.uploads.filter((upload) => upload.uploadId !== event.uploadId),
+      };
+    case "submission.ttl_warning":
+      return { ...submission, warned: true };
+    case "submission.replayed":
+      return { ...submission, replayCount: event.replayCount };
+    case "submission.cancelled":
+      return {
+        ...submission,
+        state: "cancelled",
+        cancelledAt: stamp.now,
+        cancelledBy: stamp.actor,
+        ...(event.reason !== undefined && { reason: event.reason }),
+      };
+    case "submission.expired":
+      return { ...submission, state: "expired", expiredAt: event.expiredAt };
+    default:
+      return applyAfterSubmit(submission, event, stamp);
+  }
+}
+
+type AfterSubmit = Extract<
+  DomainEvent,
+  { type: "submission.submitted" | "submission.finalized" | `review.${string}` | `delivery.${string}` }
+>;
+
+/** From submit on: gates, delivery and the good end. */
+function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Stamp): Submission {
+  const submittedAt = submission.submittedAt ?? stamp.now;
+  switch (event.type) {
+    case "submission.submitted":
+      return {
+        ...submission,
+        state: "submitted",
+        submittedAt: stamp.now,
+        submittedBy: stamp.actor,
+        delivery: { deliveryId: event.deliveryId, attemptCount: 0 },
+      };
+    case "review.requested":
+      return {
+        ...submission,
+        state: "needs_review",
+        submittedAt,
+        review: { gateIndex: event.gateIndex, gate: event.gate, requestedAt: stamp.now, approvals: [] },
+      };
+    case "review.approved":
+      return approve(submission, event, stamp);
+    case "review.rejected":
+      return {
+        ...submission,
+        state: "rejected",
+        expiresAt: event.expiresAt,
+        warned: false,
+        review: { ...reviewOf(submission), ...verdict("rejected", stamp), reasons: event.reasons },
+        rejections: [
+          ...submission.rejections,
+          { gate: event.gate, reasons: event.reasons, by: stamp.actor, at: stamp.now, version: stamp.version },
+        ],
+      };
+    case "delivery.attempted":
+      return withDelivery(submission, { attemptCount: event.attempt, lastAttemptAt: stamp.now, inFlight: true });
+    case "delivery.failed":
+      return withDelivery(submission, { lastError: event.error, inFlight: false });
+    case "delivery.succeeded":
+      return withDelivery(submission, { deliveredAt: stamp.now, inFlight: false });
+    case "submission.finalized":
+      return { ...submission, state: "finalized", submittedAt, finalizedAt: stamp.now };
+    case "review.escalated":
+      return submission;
+  }
+}
+
+function reviewOf(submission: Submission): Review {
+  if (submission.review === undefined) throw new Error("a review was decided that nobody had asked for");
+  return submission.review;
+}
+
+const verdict = (decision: "approved" | "rejected", stamp: Stamp) => ({
+  decision,
+  decidedBy: stamp.actor,
+  decidedAt: stamp.now,
+});
+
+function approve(
+  submission: Submission,
+  event: Extract<DomainEvent, { type: "review.approved" }>,
+  stamp: Stamp,
+): Submission {
+  const open = submission.review;
+  const review: Review =
+    open !== undefined && open.gateIndex === event.gateIndex && open.decision === undefined
+      ? open
+      : { gateIndex: event.gateIndex, gate: event.gate, requestedAt: stamp.now, approvals: [] };
+  const approvals = [...review.approvals, { by: stamp.actor, at: stamp.now }];
+  const decided = event.passed === "no" ? {} : verdict("approved", stamp);
+  const next = { ...submission, review: { ...review, approvals, ...decided } };
+  if (event.passed !== "all") return next;
+  return { ...next, state: "approved", submittedAt: submission.submittedAt ?? stamp.now, delivery: deliveryOf(next) };
+}
+
+function deliveryOf(submission: Submission): Delivery {
+  if (submission.delivery === undefined) throw new Error("a delivery was reported that nobody had started");
+  return submission.delivery;
+}
+
+const withDelivery = (submission: Submission, change: Partial<Delivery>): Submission => ({
+  ...submission,
+  delivery: { ...deliveryOf(submission), ...change },
+});

@@ -1,0 +1,196 @@
+import type { FieldError, Json, JsonObject } from "@formbridge/contract";
+import { ContractError } from "../error.ts";
+import type { CompiledIntake } from "../intake/compiled-intake.ts";
+import { notAField } from "../intake/error-meaning.ts";
+import { readFieldPath } from "../intake/field-path.ts";
+import { isIndex } from "../intake/schema-nodes.ts";
+import { type SchemaView, viewOf } from "../intake/schema-view.ts";
+import { assertStorable, isJsonObject, MAX_DEPTH, own } from "./json-values.ts";
+
+export type Path = readonly string[];
+
+export interface PatchResult {
+  fields: JsonObject;
+  /** The values that were set, by leaf: objects are entered; arrays, files, scalars and empty objects are leaves. */
+  set: { path: Path; value: Json }[];
+  /** The paths that were there and were deleted. What another value replaced is not named. */
+  removed: Path[];
+}
+
+/** One application of a patch. Containers are copied when they are first written, so that `current` stays as it is. */
+interface Work {
+  intake: CompiledIntake;
+  view: SchemaView;
+  copied: WeakSet<object>;
+  set: { path: Path; value: Json }[];
+  removed: Path[];
+  refused: Map<string, FieldError>;
+}
+
+type Container = JsonObject | Json[];
+
+/** RFC 7396 with dot-paths at the top level and null where the schema takes it (CONTRACT §2, §13). */
+export function applyPatch(current: JsonObject, patch: Record<string, unknown>, intake: CompiledIntake): PatchResult {
+  assertStorable(patch);
+  const view = viewOf(intake.definition.schema);
+  const work: Work = { intake, view, copied: new WeakSet(), set: [], removed: [], refused: new Map() };
+  const root: JsonObject = { ...current };
+  work.copied.add(root);
+  let overlapping = false;
+  for (const [key, value] of Object.entries(patch)) {
+    const path = pathOf(key, root, view);
+    if (path.length > 1) assertStorable(value, path);
+    overlapping ||= path.length > 1;
+    writeAt(root, { path, depth: 0, value: value as Json }, work);
+  }
+  if (work.refused.size > 0) {
+    throw new ContractError("invalid", "Some of the fields can't be stored.", { fields: [...work.refused.values()] });
+  }
+  const result = { fields: root, set: work.set, removed: work.removed };
+  return overlapping ? reconciled(result, current) : result;
+}
+
+function pathOf(key: string, root: JsonObject, view: SchemaView): string[] {
+  if (!key.includes(".")) return [key];
+  if (key.split(".", MAX_DEPTH + 1).length > MAX_DEPTH) {
+    throw new ContractError("bad_request", `A path has at most ${MAX_DEPTH} segments.`);
+  }
+  const path = readFieldPath(key, view, (at) => valueAt(root, at) !== undefined);
+  return path;
+}
+
+interface Write {
+  path: Path;
+  /** How many segments lead to the container that is written. */
+  depth: number;
+  value: Json;
+}
+
+function writeAt(container: Container, write: Write, work: Work): void {
+  const { path, depth, value } = write;
+  const segment = path[depth];
+  if (segment === undefined) return;
+  const here = path.slice(0, depth + 1);
+  if (Array.isArray(container) && !(isIndex(segment) && Number(segment) <= container.length)) {
+    const places = `its items are 0 to ${container.length - 1}, the next one is ${container.length}`;
+    refuse(path, `${here.join(".")} names no item of the list: ${places}`, work);
+    return;
+  }
+  if (depth === path.length - 1) {
+    merge(container, { path, segment, value }, work);
+    return;
+  }
+  const found = own(container, segment);
+  const { allowed, allowsNull } = work.intake.ruleAt(path);
+  if (value === null && !allowsNull && typeof found !== "object") {
+    // Nothing to delete below what is not there.
+    if (!allowed) refuse(path, notAField(path), work);
+    return;
+  }
+  const inner = enter(found, { at: here, next: path[depth + 1] ?? "" }, work);
+  put(container, segment, inner);
+  writeAt(inner, { path, depth: depth + 1, value }, work);
+}
+
+/** The container to go on in: the one that is there, or a new one of the kind that the schema takes. */
+function enter(found: Json | undefined, { at, next }: { at: Path; next: string }, work: Work): Container {
+  if (typeof found === "object" && found !== null) return writable(found, work);
+  const list = isIndex(next) && work.view.takes(at, "array") && !work.view.takes(at, "object");
+  return writable(list ? [] : {}, work);
+}
+
+function writable(container: Container, { copied }: Work): Container {
+  if (copied.has(container)) return container;
+  const copy = Array.isArray(container) ? [...container] : { ...container };
+  copied.add(copy);
+  return copy;
+}
+
+interface Member {
+  path: Path;
+  segment: string;
+  value: Json;
+  /** Below a value that the schema does not take as an object: a wrong type, stored as such, and no unknown field. */
+  misplaced?: boolean;
+}
+
+function merge(container: Container, { path, segment, value, misplaced = false }: Member, work: Work): void {
+  const rule = work.intake.ruleAt(path);
+  const found = own(container, segment);
+  if (!rule.allowed && !misplaced && !(value === null && found !== undefined)) {
+    refuse(path, notAField(path), work);
+    return;
+  }
+  if (value === null && !rule.allowsNull) {
+    if (found === undefined) return;
+    remove(container, segment);
+    work.removed.push(path);
+    return;
+  }
+  if (!isJsonObject(value) || rule.file !== undefined) {
+    if (!misplaced) checkInside(value, path, work);
+    put(container, segment, value);
+    work.set.push({ path, value });
+    return;
+  }
+  const into = writable(isJsonObject(found) ? found : {}, work);
+  const before = work.set.length;
+  const outOfPlace = misplaced || !work.view.takes(path, "object");
+  for (const [name, inner] of Object.entries(value)) {
+    merge(into, { path: [...path, name], segment: name, value: inner, misplaced: outOfPlace }, work);
+  }
+  put(container, segment, into);
+  if (!isJsonObject(found) && work.set.length === before) work.set.push({ path, value: into });
+}
+
+/** Arrays are stored whole, so what their objects hold is looked through here. */
+function checkInside(value: Json, path: Path, work: Work): void {
+  if (typeof value !== "object" || value === null || work.intake.ruleAt(path).file !== undefined) return;
+  if (!work.view.takes(path, Array.isArray(value) ? "array" : "object")) return;
+  for (const [name, inner] of Object.entries(value)) {
+    const at = [...path, name];
+    if (!work.intake.ruleAt(at).allowed) refuse(at, notAField(at), work);
+    else checkInside(inner, at, work);
+  }
+}
+
+function put(container: Container, segment: string, value: Json): void {
+  if (Array.isArray(container)) container[Number(segment)] = value;
+  else container[segment] = value;
+}
+
+function remove(container: Container, segment: string): void {
+  if (Array.isArray(container)) container.splice(Number(segment), 1);
+  else delete container[segment];
+}
+
+function refuse(at: Path, message: string, { refused }: Work): void {
+  const path = at.join(".");
+  if (!refused.has(path)) refused.set(path, { path, code: "custom", message });
+}
+
+/** Two keys of one patch may write the same place: the later one counts, and every value is the one that was stored. */
+function reconciled({ fields, set, removed }: PatchResult, current: JsonObject): PatchResult {
+  const last = new Map<string, PatchResult["set"][number]>();
+  for (const { path } of set) {
+    const value = valueAt(fields, path);
+    const key = JSON.stringify(path);
+    last.delete(key);
+    if (value !== undefined) last.set(key, { path, value });
+  }
+  // A list that lost an item has another one at the same index.
+  const gone = removed.filter((path) => {
+    const parent = valueAt(fields, path.slice(0, -1));
+    return valueAt(current, path) !== undefined && (Array.isArray(parent) || valueAt(fields, path) === undefined);
+  });
+  return { fields, set: [...last.values()], removed: gone };
+}
+
+export function valueAt(from: Json, path: Path): Json | undefined {
+  let here: Json | undefined = from;
+  for (const segment of path) {
+    if (typeof here !== "object" || here === null) return undefined;
+    here = own(here, segment);
+  }
+  return here;
+}

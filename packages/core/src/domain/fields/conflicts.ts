@@ -1,0 +1,46 @@
+import type { Json, JsonObject } from "@formbridge/contract";
+import { canonicalJson } from "../hashing.ts";
+import { type PatchResult, valueAt } from "./apply-patch.ts";
+
+export interface Attempt {
+  attempted: Pick<PatchResult, "set" | "removed">;
+  current: JsonObject;
+  attribution: Readonly<Record<string, { version: number }>>;
+  sinceVersion: number;
+}
+
+/**
+ * The places that the attempt would change and somebody else has changed since: by the attribution of the place, of what
+ * contains it, or of what it contains. The same value on both sides is no conflict.
+ */
+export function conflictingPaths({ attempted, current, attribution, sinceVersion }: Attempt): string[] {
+  const changed = new Set<string>();
+  const above = new Set<string>();
+  for (const [path, { version }] of Object.entries(attribution)) {
+    if (version <= sinceVersion) continue;
+    changed.add(path);
+    for (const parent of parentsOf(path)) above.add(parent);
+  }
+  const isNewer = (path: string) => changed.has(path) || above.has(path) || parentsOf(path).some((p) => changed.has(p));
+
+  const found = new Set<string>();
+  for (const { path, value } of attempted.set) {
+    const name = path.join(".");
+    if (isNewer(name) && !isSame(valueAt(current, path), value)) found.add(name);
+  }
+  for (const path of attempted.removed) {
+    const name = path.join(".");
+    if (isNewer(name) && valueAt(current, path) !== undefined) found.add(name);
+  }
+  return [...found];
+}
+
+function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) parents.push(path.slice(0, dot));
+  return parents;
+}
+
+function isSame(one: Json | undefined, other: Json): boolean {
+  return one === other || (one !== undefined && canonicalJson(one) === canonicalJson(other));
+}

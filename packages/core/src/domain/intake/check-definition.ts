@@ -1,0 +1,159 @@
+/*
+ * What a definition must be before anybody can fill it in, and why each refusal exists:
+ *
+ * - shape: everything below reads a definition without asking again.
+ * - depth and number of fields: both bound the time that compiling and each validation take.
+ * - `__proto__`, `prototype`, `constructor` as names: fields with these names could reach into the objects that hold them.
+ * - unknown keywords and formats: a typo in a rule would silently be no rule.
+ * - references out of the document: a schema must mean the same tomorrow, and reading it must not call anybody.
+ * - references in a circle: validation would not end.
+ * - slow regular expressions: one text from a caller could hold the process.
+ * - `x-` keywords, steps, gates, destination: a mistake there shows only when a submission is under way.
+ */
+import { FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
+import { ContractError } from "../error.ts";
+import { ruleProblems } from "./auto-approve.ts";
+import { checkSchema } from "./check-schema.ts";
+import { Problems, type ShapeCheck } from "./definition-problems.ts";
+import { readFieldPath } from "./field-path.ts";
+import { toFindings } from "./findings.ts";
+import { isObject, type SchemaNode } from "./schema-nodes.ts";
+import { createSchemaValidator } from "./schema-validator.ts";
+import { createSchemaView } from "./schema-view.ts";
+
+export interface DefinitionLimits {
+  /** Properties in the whole schema. */
+  maxFields?: number;
+}
+
+const MAX_FIELDS = 500;
+const MAX_DEPTH = 64;
+const RESERVED: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
+
+// Through JSON: the contract's schemas carry symbols that ajv does not know.
+const asSchema = (schema: unknown): SchemaNode => JSON.parse(JSON.stringify(schema)) as SchemaNode;
+const shape = shapeCheck(asSchema(IntakeDefinitionSchema));
+const fileShape = shapeCheck(asSchema(FileRuleSchema));
+
+/** The definition, if it is one; otherwise a ContractError that names every problem by its place. */
+export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: DefinitionLimits = {}): IntakeDefinition {
+  const problems = new Problems();
+  checkTree(value, problems);
+  refuseIfAny(problems);
+  shape(value, [], problems);
+  refuseIfAny(problems);
+
+  const definition = value as IntakeDefinition;
+  checkSchema(definition.schema, { maxFields, fileShape }, problems);
+  checkGates(definition, problems);
+  checkDestination(definition, problems);
+  checkSteps(definition, problems);
+  refuseIfAny(problems);
+  return definition;
+}
+
+function refuseIfAny({ list }: Problems): void {
+  if (list.length === 0) return;
+  const [first] = list;
+  const others = list.length > 1 ? `, and ${list.length - 1} more` : "";
+  throw new ContractError("invalid", `The intake definition can't be used: ${first?.message ?? ""}${others}.`, {
+    fields: list,
+  });
+}
+
+/** JSON at all, not too deep, no reserved name. Without recursion, so that no input can exhaust the stack. */
+function checkTree(value: unknown, problems: Problems): void {
+  const open: { value: unknown; at: readonly string[] }[] = [{ value, at: [] }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: here, at } = next;
+    if (at.length > MAX_DEPTH + 1) {
+      problems.add(at.slice(0, 8), `is nested deeper than ${MAX_DEPTH} levels`);
+      return;
+    }
+    if (typeof here !== "object" || here === null) {
+      if (!isJsonScalar(here)) problems.add(at, "is not JSON");
+      continue;
+    }
+    for (const name of Object.keys(here)) {
+      if (RESERVED.has(name)) problems.add([...at, name], "is a reserved name");
+      else open.push({ value: (here as Record<string, unknown>)[name], at: [...at, name] });
+    }
+  }
+}
+
+const isJsonScalar = (value: unknown) =>
+  value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+
+function shapeCheck(schema: SchemaNode): ShapeCheck {
+  const validator = createSchemaValidator(schema);
+  const context = {
+    validator,
+    hasSensitive: false,
+    ruleAt: () => ({ allowed: true, allowsNull: false, sensitive: false }),
+  };
+  return (value, at, problems) => {
+    for (const { path, message, ...rest } of toFindings(validator.errorsOf(value), context).errors) {
+      const says = message.replaceAll("of this intake", "of a definition").replace("the submission", "the definition");
+      problems.list.push({ ...rest, path: [...at, path].filter((part) => part !== "").join("."), message: says });
+    }
+  };
+}
+
+function checkGates({ approvalGates = [] }: IntakeDefinition, problems: Problems): void {
+  const names = new Set<string>();
+  for (const [index, gate] of approvalGates.entries()) {
+    const at = ["approvalGates", String(index)];
+    if (names.has(gate.name)) problems.add([...at, "name"], `is used by two gates: ${gate.name}`);
+    names.add(gate.name);
+    if (gate.autoApproveIf === undefined) continue;
+    for (const { at: inner, message } of ruleProblems(gate.autoApproveIf)) {
+      problems.add([...at, "autoApproveIf", ...inner], message);
+    }
+  }
+}
+
+const WEB = ["http:", "https:"];
+const QUEUES = ["amqp:", "amqps:", "nats:", "redis:", "rediss:"];
+
+function checkDestination({ destination, eventWebhooks = [] }: IntakeDefinition, problems: Problems): void {
+  const { kind, url, name } = destination;
+  if (kind === "webhook") checkUrl({ url, schemes: WEB, at: ["destination", "url"] }, problems);
+  if (kind === "queue") checkUrl({ url, schemes: QUEUES, at: ["destination", "url"] }, problems);
+  if (kind === "callback" && (name === undefined || name === "")) {
+    problems.add(["destination", "name"], "is required: the name of a registered callback", "required");
+  }
+  for (const [index, hook] of eventWebhooks.entries()) {
+    checkUrl({ url: hook.url, schemes: WEB, at: ["eventWebhooks", String(index), "url"] }, problems);
+  }
+}
+
+function checkUrl(
+  asked: { url: string | undefined; schemes: readonly string[]; at: string[] },
+  problems: Problems,
+): void {
+  const { url, schemes, at } = asked;
+  if (url === undefined) {
+    problems.add(at, `is required: a URL that starts with ${schemes.join(" or ")}`, "required");
+    return;
+  }
+  const scheme = URL.canParse(url) ? new URL(url).protocol : undefined;
+  if (scheme === undefined || !schemes.includes(scheme)) {
+    problems.add(at, `must be a URL that starts with ${schemes.join(" or ")}`, "invalid_format");
+  }
+}
+
+function checkSteps({ uiHints, schema }: IntakeDefinition, problems: Problems): void {
+  const steps = uiHints?.steps ?? [];
+  // A view of a broken schema says nothing, and its problems are listed already.
+  if (steps.length === 0 || !isObject(schema) || problems.list.length > 0) return;
+  const view = createSchemaView(schema);
+  for (const [index, step] of steps.entries()) {
+    for (const [position, field] of step.fields.entries()) {
+      if (view.declares(readFieldPath(field, view))) continue;
+      problems.add(
+        ["uiHints", "steps", String(index), "fields", String(position)],
+        `is not a field of the schema: ${field}`,
+      );
+    }
+  }
+}

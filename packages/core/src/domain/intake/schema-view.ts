@@ -1,0 +1,144 @@
+import type { FileRule } from "@formbridge/contract";
+import type { FieldRule } from "./compiled-intake.ts";
+import { allSchemas, isIndex, isObject, type Resolve, resolverOf, type SchemaNode } from "./schema-nodes.ts";
+import { branchesOf, type Facts, type Reading, readMember, readPlace, saysNothing } from "./schema-reading.ts";
+
+/** What can be said of a schema without a value: by path, in constant time a segment. */
+export interface SchemaView {
+  ruleAt(path: readonly string[]): FieldRule;
+  /** Does some schema name this place (not just leave it open)? */
+  declares(path: readonly string[]): boolean;
+  /** May the value at this place be an object, or an array, as far as `type` says? */
+  takes(path: readonly string[], kind: "object" | "array"): boolean;
+  hasSensitive: boolean;
+}
+
+/**
+ * One state per set of schemas that can apply to a place, so that a recursive schema, or a caller who invents paths without end,
+ * makes no more states than the schema has places.
+ */
+interface State {
+  rule: FieldRule;
+  declared: boolean;
+  facts: Facts;
+  readings: readonly Reading[];
+  next: Map<string, State>;
+}
+
+interface Inherited {
+  sensitive: boolean;
+  fill?: "human" | "agent";
+  /** The place above is one file, or a list of them. */
+  file?: FileRule;
+  allowed: boolean;
+  declared: boolean;
+}
+
+const views = new WeakMap<object, SchemaView>();
+
+/** The view of a schema, made once for each schema object. */
+export function viewOf(schema: SchemaNode): SchemaView {
+  const known = views.get(schema);
+  if (known !== undefined) return known;
+  const made = createSchemaView(schema);
+  views.set(schema, made);
+  return made;
+}
+
+export function createSchemaView(root: SchemaNode): SchemaView {
+  const intern = stateFactory(resolverOf(root));
+  const start = intern([{ schema: root, asserts: true }], { sensitive: false, allowed: true, declared: true });
+
+  function stateAt(path: readonly string[]): State {
+    let state = start;
+    for (const segment of path) state = step(state, segment, intern);
+    return state;
+  }
+  let sensitive = false;
+  for (const { node } of allSchemas(root)) sensitive ||= node["x-sensitive"] === true;
+  return {
+    ruleAt: (path) => stateAt(path).rule,
+    declares: (path) => stateAt(path).declared,
+    takes: (path, kind) => stateAt(path).facts[kind],
+    hasSensitive: sensitive,
+  };
+}
+
+type Intern = (roots: readonly Reading[], inherited: Inherited) => State;
+
+function step(state: State, segment: string, intern: Intern): State {
+  const { file } = state.rule;
+  if (file !== undefined) return fileMember(state, segment, intern);
+  const named = state.facts.names.has(segment);
+  const matched =
+    named || state.facts.patterns.length === 0 ? "" : state.facts.patterns.filter((p) => p.test(segment)).join();
+  const index = !named && isIndex(segment);
+  const key = named ? `.${segment}` : `${index ? "#" : "*"}${matched}`;
+  const known = state.next.get(key);
+  if (known !== undefined) return known;
+
+  const found = readMember(state.readings, segment);
+  const fits = state.facts.object || (index && state.facts.array);
+  const inherited: Inherited = {
+    sensitive: state.rule.sensitive,
+    ...(state.rule.fill === undefined ? {} : { fill: state.rule.fill }),
+    allowed: state.rule.allowed && (found.declared || (fits && !found.refused)),
+    declared: found.declared,
+  };
+  const made = intern(found.readings, inherited);
+  state.next.set(key, made);
+  return made;
+}
+
+/** A reference is one value, made by us: only the members of a list of files have places of their own. */
+function fileMember(state: State, segment: string, intern: Intern): State {
+  const { sensitive, fill, file } = state.rule;
+  const listed = isIndex(segment) && (file?.maxFiles ?? 1) > 1 && state.readings.length > 0;
+  return intern([], {
+    sensitive,
+    ...(fill === undefined ? {} : { fill }),
+    ...(listed && file !== undefined ? { file } : {}),
+    allowed: state.rule.allowed && listed,
+    declared: listed,
+  });
+}
+
+function stateFactory(resolve: Resolve): Intern {
+  const ids = new Map<unknown, number>();
+  const states = new Map<string, State>();
+  const idOf = (schema: unknown) => {
+    const id = ids.get(schema) ?? ids.size;
+    ids.set(schema, id);
+    return id;
+  };
+  return (roots, inherited) => {
+    const { sensitive, fill, file, allowed, declared } = inherited;
+    const schemas = roots.map(({ schema, asserts }) => `${idOf(schema)}${asserts ? "!" : "?"}`).sort();
+    const key = [...new Set(schemas), sensitive, fill, file && idOf(file), allowed, declared].join();
+    const known = states.get(key);
+    if (known !== undefined) return known;
+    const state = makeState(roots, inherited, resolve);
+    states.set(key, state);
+    return state;
+  };
+}
+
+function makeState(roots: readonly Reading[], inherited: Inherited, resolve: Resolve): State {
+  const readings = branchesOf(roots, resolve);
+  let { sensitive, fill, file } = inherited;
+  for (const { schema } of readings) {
+    if (!isObject(schema)) continue;
+    sensitive ||= schema["x-sensitive"] === true;
+    if (schema["x-fill"] === "human" || schema["x-fill"] === "agent") fill = schema["x-fill"];
+    if (isObject(schema["x-file"])) file ??= schema["x-file"] as FileRule;
+  }
+  const facts = readings.length === 0 ? saysNothing : readPlace(roots, readings, resolve);
+  const rule: FieldRule = Object.freeze({
+    allowed: inherited.allowed,
+    allowsNull: file === undefined && facts.allowsNull,
+    sensitive,
+    ...(fill === undefined ? {} : { fill }),
+    ...(file === undefined ? {} : { file }),
+  });
+  return { rule, declared: inherited.declared, facts, readings, next: new Map() };
+}

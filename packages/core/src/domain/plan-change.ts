@@ -1,0 +1,154 @@
+import type { Actor, EventType, JsonObject } from "@formbridge/contract";
+import { EVENT_TYPES } from "@formbridge/contract";
+import type { AuditEvent, ChainedEvent } from "../ports/store.ts";
+import { chainEvent, saltedDigest } from "./chain.ts";
+import type { Decision } from "./decide/decision.ts";
+import { type DomainEvent, payloadOf } from "./events.ts";
+import { evolve } from "./evolve.ts";
+import type { Hash } from "./hashing.ts";
+import { type Instant, toIso } from "./instant.ts";
+import type { CompiledIntake } from "./intake/compiled-intake.ts";
+import { type Policy, tokenExpiry } from "./policy.ts";
+import type { Submission } from "./submission.ts";
+import { isTerminal } from "./transitions.ts";
+
+/** Randomness and identity, passed in. */
+export interface Mint {
+  eventId(): string;
+  salt(): string;
+}
+
+export interface PlanInput {
+  operation: string;
+  decision: Decision;
+  actor: Actor;
+  now: Instant;
+  intake: CompiledIntake;
+  policy: Policy;
+  mint: Mint;
+  /** Hash of the token to issue; needed when the decision moves the token. */
+  nextToken?: Hash;
+}
+
+export interface Plan {
+  after: Submission;
+  events: ChainedEvent[];
+  audit: AuditEvent[];
+}
+
+/** From a decision to the whole of what is to be written, still without a side effect. */
+export function planChange(before: Submission, input: PlanInput): Plan {
+  const { decision, now, actor, mint, intake } = input;
+  const rotates = decision.token !== "keep";
+  const version = before.version + (rotates ? 1 : 0);
+  const events: ChainedEvent[] = [];
+  let submission = before;
+  let { head } = before;
+  const ts = toIso(now);
+  for (const event of withHandoff(before, input)) {
+    const by = event.by ?? actor;
+    submission = evolve(submission, event, { actor, now, version });
+    const chained = chainEvent(envelope(event.type, { by, payload: payloadOf(event, intake), submission, version, ts, mint }), head);
+    events.push(chained);
+    head = chained;
+  }
+  const after = finish(submission, { input, version, head: { seq: head.seq, hash: head.hash }, rotates });
+  return { after, events, audit: rotates ? tokenAudit(before, after, { input, ts }) : [] };
+}
+
+/** `handoff.resumed` when an agent acts again after a human. */
+function withHandoff(before: Submission, { decision, actor }: PlanInput): readonly DomainEvent[] {
+  const resumes =
+    decision.token === "rotate" && before.version > 0 && actor.kind === "agent" && before.lastUpdatedBy.kind === "human";
+  return resumes ? [{ type: "handoff.resumed", after: before.lastUpdatedBy }, ...decision.events] : decision.events;
+}
+
+function finish(
+  submission: Submission,
+  end: { input: PlanInput; version: number; head: { seq: number; hash: Hash }; rotates: boolean },
+): Submission {
+  const { input, version, head, rotates } = end;
+  const { decision, now, actor, intake, policy } = input;
+  const next: Submission = { ...submission, version, revision: submission.revision + 1, head };
+  if (!rotates) return next;
+  const revoking = decision.token === "revoke" || decision.token === "reissue";
+  return {
+    ...next,
+    epoch: submission.epoch + (revoking ? 1 : 0),
+    tokensRevoked: decision.token === "revoke",
+    updatedAt: now,
+    lastUpdatedBy: decision.events[0]?.by ?? actor,
+    token: { issuedAt: now, expiresAt: tokenExpiry(next, { now, intake, policy }), seq: head.seq },
+  };
+}
+
+interface EnvelopeInput {
+  by: Actor;
+  payload: JsonObject;
+  submission: Submission;
+  version: number;
+  ts: string;
+  mint: Mint;
+}
+
+function envelope(type: EventType, { by, payload, submission, version, ts, mint }: EnvelopeInput): AuditEvent {
+  const actorSalt = mint.salt();
+  const payloadSalt = mint.salt();
+  return {
+    eventId: mint.eventId(),
+    stream: EVENT_TYPES[type].stream,
+    type,
+    submissionId: submission.submissionId,
+    ts,
+    state: submission.state,
+    version,
+    actor: by,
+    payload,
+    actorSalt,
+    actorDigest: saltedDigest(actorSalt, by),
+    payloadSalt,
+    payloadDigest: saltedDigest(payloadSalt, payload),
+  };
+}
+
+/** An event of the token or idempotency stream about a submission as it stands. */
+export function auditEvent(
+  type: EventType,
+  about: { submission: Submission; by: Actor; payload: JsonObject; now: Instant; mint: Mint },
+): AuditEvent {
+  const { submission, by, payload, now, mint } = about;
+  return envelope(type, { by, payload, submission, version: submission.version, ts: toIso(now), mint });
+}
+
+const ROTATION_EVENTS: Partial<Record<string, EventType>> = {
+  createSubmission: "token.created",
+  reissueToken: "token.created",
+  submit: "token.submitted",
+  cancel: "token.cancelled",
+  expire: "token.expired",
+  revokeTokens: "token.expired",
+};
+
+/** What the token stream tells of a rotation. Tokens appear by their hashes only. */
+function tokenAudit(before: Submission, after: Submission, { input, ts }: { input: PlanInput; ts: string }): AuditEvent[] {
+  const { operation, actor, mint, nextToken } = input;
+  const write = (type: EventType, payload: JsonObject): AuditEvent =>
+    envelope(type, { by: actor, payload, submission: after, version: after.version, ts, mint });
+  const audit = [
+    write(ROTATION_EVENTS[operation] ?? "token.updated", {
+      operation,
+      newVersion: after.version,
+      ...(nextToken !== undefined && { tokenHash: nextToken }),
+      ...(operation === "revokeTokens" && { reason: "admin_revoked" }),
+      expiresAt: toIso(after.token.expiresAt),
+    }),
+  ];
+  if (before.version > 0 && before.lastUpdatedBy.kind !== after.lastUpdatedBy.kind) {
+    const previous = { kind: before.lastUpdatedBy.kind, id: before.lastUpdatedBy.id };
+    audit.push(write("token.handed_off", { previousActor: previous, currentActor: { kind: actor.kind, id: actor.id } }));
+  }
+  if (isTerminal(after.state) && operation !== "expire") {
+    audit.push(write("token.expired", { reason: "terminal_state", finalState: after.state }));
+  }
+  return audit;
+}

@@ -1,0 +1,53 @@
+import type { SubmissionState } from "@formbridge/contract";
+import { DAY, HOUR, type Instant, MINUTE } from "./instant.ts";
+import type { CompiledIntake } from "./intake/compiled-intake.ts";
+import { isEditable } from "./transitions.ts";
+
+/** The times that rules are made of. Every one is a setting. */
+export interface Policy {
+  submissionTtlMs: number;
+  tokenTtlMs: number;
+  tokenTtlMinMs: number;
+  tokenTtlMaxMs: number;
+  /** In a token's last stretch its answers carry a warning. */
+  tokenWarningMs: number;
+  /** A rotated token still reads this long. */
+  staleReadGraceMs: number;
+  clockSkewMs: number;
+  idempotencyTtlMs: number;
+  /** What a rejection leaves at least to mend. */
+  mendMs: number;
+  uploadTtlMs: number;
+  /** What a caller may ask for as `ttlMs`. */
+  ttlRequestMinMs: number;
+  ttlRequestMaxMs: number;
+}
+
+export const DEFAULT_POLICY: Policy = {
+  submissionTtlMs: 7 * DAY,
+  tokenTtlMs: 7 * DAY,
+  tokenTtlMinMs: HOUR,
+  tokenTtlMaxMs: 30 * DAY,
+  tokenWarningMs: HOUR,
+  staleReadGraceMs: 30_000,
+  clockSkewMs: 30_000,
+  idempotencyTtlMs: DAY,
+  mendMs: DAY,
+  uploadTtlMs: HOUR,
+  ttlRequestMinMs: MINUTE,
+  ttlRequestMaxMs: 365 * DAY,
+};
+
+/** When a token issued now ends: within the bounds, and never after a submission that can still expire. */
+export function tokenExpiry(
+  about: { state: SubmissionState; expiresAt: Instant },
+  clock: { now: Instant; intake: CompiledIntake; policy: Policy },
+): Instant {
+  const { now, intake, policy } = clock;
+  const wanted = intake.definition.tokens?.ttlMs ?? policy.tokenTtlMs;
+  const bounded = now + Math.min(Math.max(wanted, policy.tokenTtlMinMs), policy.tokenTtlMaxMs);
+  return isEditable(about.state) ? Math.min(bounded, about.expiresAt) : bounded;
+}
+
+/** Has a deadline passed, clocks being what they are? */
+export const isPast = (deadline: Instant, now: Instant, policy: Policy): boolean => now >= deadline + policy.clockSkewMs;

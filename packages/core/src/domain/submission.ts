@@ -1,0 +1,121 @@
+import type { Actor, FileReference, JsonObject } from "@formbridge/contract";
+import type { Hash } from "./hashing.ts";
+import type { Instant } from "./instant.ts";
+import type { EditableState } from "./transitions.ts";
+
+export interface Attribution {
+  actor: Actor;
+  at: Instant;
+  version: number;
+}
+
+export interface Upload {
+  uploadId: string;
+  field: string;
+  filename: string;
+  mimeType: string;
+  sizeBytes: number;
+  sha256?: string;
+  requestedAt: Instant;
+  expiresAt: Instant;
+  /** Set once the file was checked. */
+  confirmed?: FileReference;
+}
+
+export interface Rejection {
+  gate: string;
+  reasons: string[];
+  by: Actor;
+  at: Instant;
+  version: number;
+}
+
+/** The gate that the submission waits at, or the last one it passed. */
+export interface Review {
+  gateIndex: number;
+  gate: string;
+  requestedAt: Instant;
+  approvals: { by: Actor; at: Instant }[];
+  decision?: "approved" | "rejected";
+  decidedBy?: Actor;
+  decidedAt?: Instant;
+  reasons?: string[];
+}
+
+export interface Delivery {
+  deliveryId: string;
+  attemptCount: number;
+  inFlight?: boolean;
+  lastAttemptAt?: Instant;
+  lastError?: string;
+  deliveredAt?: Instant;
+}
+
+export interface ChainHead {
+  seq: number;
+  hash: Hash;
+}
+
+interface Common {
+  tenant: string;
+  submissionId: string;
+  intakeId: string;
+  intakeVersion: string;
+  /** Digest of the whole definition that the submission was created with. */
+  definition: Hash;
+  /** Public: moves with the token. */
+  version: number;
+  /** Internal: grows with every commit. */
+  revision: number;
+  /** Tokens of an older epoch were revoked. */
+  epoch: number;
+  /** The current token is told to nobody until it is reissued. */
+  tokensRevoked: boolean;
+  fields: JsonObject;
+  attribution: Record<string, Attribution>;
+  missingCount: number;
+  createdAt: Instant;
+  updatedAt: Instant;
+  createdBy: Actor;
+  lastUpdatedBy: Actor;
+  ttlMs: number;
+  expiresAt: Instant;
+  /** The 80 % warning was given. */
+  warned: boolean;
+  replayCount: number;
+  uploads: Upload[];
+  rejections: Rejection[];
+  review?: Review;
+  delivery?: Delivery;
+  submittedAt?: Instant;
+  submittedBy?: Actor;
+  /** Last event of the submission stream. */
+  head: ChainHead;
+  /** The current token; `seq` is where the submission stream stood when it was issued. */
+  token: { issuedAt: Instant; expiresAt: Instant; seq: number };
+}
+
+/** One filling of an intake: what all states share, and what only one of them has. */
+export type Submission = Common &
+  (
+    | { state: EditableState }
+    | { state: "needs_review"; review: Review; submittedAt: Instant }
+    | { state: "submitted" | "approved"; submittedAt: Instant; delivery: Delivery }
+    | { state: "finalized"; submittedAt: Instant; finalizedAt: Instant }
+    | { state: "cancelled"; cancelledAt: Instant; cancelledBy: Actor; reason?: string }
+    | { state: "expired"; expiredAt: Instant }
+  );
+
+/** When the submission reached its end, if it has. */
+export function endedAt(submission: Submission): Instant | undefined {
+  switch (submission.state) {
+    case "finalized":
+      return submission.finalizedAt;
+    case "cancelled":
+      return submission.cancelledAt;
+    case "expired":
+      return submission.expiredAt;
+    default:
+      return undefined;
+  }
+}

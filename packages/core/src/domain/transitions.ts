@@ -1,0 +1,47 @@
+/**
+ * The life of a submission. Every other place asks this table.
+ *
+ *   draft ──▶ in_progress ◀──▶ awaiting_input / awaiting_upload        (editable)
+ *                  │
+ *                  ▼ submit
+ *             submitted ───────────────────────────────▶ finalized
+ *                  │ gate                                    ▲
+ *                  ▼                                         │ delivered
+ *             needs_review ──▶ approved ─────────────────────┘
+ *                  │
+ *                  ▼
+ *              rejected ──▶ in_progress (mended), submitted (as it is)
+ *
+ *   any state that is no end ──▶ cancelled;   any editable state ──▶ expired
+ */
+import type { SubmissionState } from "@formbridge/contract";
+
+export const TRANSITIONS = {
+  draft: ["in_progress", "awaiting_input", "awaiting_upload", "submitted", "cancelled", "expired"],
+  in_progress: ["awaiting_input", "awaiting_upload", "submitted", "cancelled", "expired"],
+  awaiting_input: ["in_progress", "awaiting_upload", "submitted", "cancelled", "expired"],
+  awaiting_upload: ["in_progress", "awaiting_input", "submitted", "cancelled", "expired"],
+  rejected: ["in_progress", "awaiting_input", "awaiting_upload", "submitted", "cancelled", "expired"],
+  submitted: ["needs_review", "approved", "finalized", "cancelled"],
+  needs_review: ["approved", "rejected", "cancelled"],
+  approved: ["finalized", "cancelled"],
+  finalized: [],
+  cancelled: [],
+  expired: [],
+} as const satisfies Record<SubmissionState, readonly SubmissionState[]>;
+
+const EDITABLE = ["draft", "in_progress", "awaiting_input", "awaiting_upload", "rejected"] as const;
+export const TERMINAL = ["finalized", "cancelled", "expired"] as const;
+
+export type EditableState = (typeof EDITABLE)[number];
+type TerminalState = (typeof TERMINAL)[number];
+
+export const isEditable = (state: SubmissionState): state is EditableState =>
+  (EDITABLE as readonly string[]).includes(state);
+
+export const isTerminal = (state: SubmissionState): state is TerminalState =>
+  (TERMINAL as readonly string[]).includes(state);
+
+/** Staying where one is needs no permission. */
+export const mayMove = (from: SubmissionState, to: SubmissionState): boolean =>
+  from === to || (TRANSITIONS[from] as readonly SubmissionState[]).includes(to);

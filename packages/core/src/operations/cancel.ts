@@ -1,0 +1,30 @@
+import type { CancelRequest, CancelResponse } from "@formbridge/contract";
+import { decideCancel } from "../domain/decide/cancel.ts";
+import { ContractError } from "../domain/error.ts";
+import { toIso } from "../domain/instant.ts";
+import { type Answer, markOf } from "./support/answer.ts";
+import type { Context } from "./support/context.ts";
+import { mayHoldToken } from "./support/resolve-target.ts";
+import { runWrite } from "./support/run-write.ts";
+import type { WriteCall } from "./support/write-spec.ts";
+
+export type CancelCall = WriteCall & Pick<CancelRequest, "reason">;
+
+export async function cancel(context: Context, call: CancelCall): Promise<Answer<CancelResponse>> {
+  const { reason } = call;
+  return await runWrite(context, call, {
+    operation: "cancel",
+    actorRequired: false,
+    guardsItself: true,
+    byKeyAlone({ principal, submission }) {
+      if (!mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not cancel.");
+    },
+    decide: (submission, decideContext) => decideCancel(submission, { ...(reason !== undefined && { reason }) }, decideContext),
+    body: (shown, actor) => ({
+      ...markOf(shown),
+      cancelledAt: toIso(shown.now),
+      cancelledBy: actor,
+      ...(reason !== undefined && { reason }),
+    }),
+  });
+}

@@ -1,0 +1,90 @@
+import type { Deps } from "./deps.ts";
+import { cancel } from "./cancel.ts";
+import { confirmUpload } from "./confirm-upload.ts";
+import { createSubmission } from "./create-submission.ts";
+import { getEvents } from "./get-events.ts";
+import { getSubmission } from "./get-submission.ts";
+import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
+import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
+import { listEvents } from "./list-events.ts";
+import { listSubmissions } from "./list-submissions.ts";
+import { reissueToken } from "./reissue-token.ts";
+import { requestUpload } from "./request-upload.ts";
+import { retryDelivery } from "./retry-delivery.ts";
+import { review } from "./review.ts";
+import { revokeTokens } from "./revoke-tokens.ts";
+import { setFields } from "./set-fields.ts";
+import { submit } from "./submit.ts";
+import { createAuditTrail } from "./support/audit-trail.ts";
+import { createCatalog } from "./support/catalog.ts";
+import { storeError } from "./support/commit.ts";
+import type { Context } from "./support/context.ts";
+import { sweep } from "./sweep.ts";
+import { validate } from "./validate.ts";
+import { watchEvents } from "./watch-events.ts";
+
+/** Every operation, one row each: a binding calls these and nothing below them. */
+const OPERATIONS = {
+  createSubmission,
+  setFields,
+  validate,
+  requestUpload,
+  confirmUpload,
+  submit,
+  review,
+  cancel,
+  getSubmission,
+  getEvents,
+  watchEvents,
+  revokeTokens,
+  reissueToken,
+  retryDelivery,
+  listSubmissions,
+  listEvents,
+  listIntakes,
+  getIntake,
+  getIntakeSchema,
+  putIntake,
+  retireIntake,
+  registerIntake,
+  createKey,
+  issueKey,
+  listKeys,
+  revokeKey,
+  sweep,
+} as const;
+
+type Bound<F> = F extends (context: Context, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;
+
+export type Operations = { [Name in keyof typeof OPERATIONS]: Bound<(typeof OPERATIONS)[Name]> } & {
+  /** Writes the read audits that were gathered. */
+  flushAudit(): Promise<void>;
+};
+
+type AnyOperation = (context: Context, ...rest: never[]) => Promise<unknown>;
+
+export function createOperations(deps: Deps): Operations {
+  const context: Context = { deps, catalog: createCatalog(deps.backend), auditTrail: createAuditTrail(deps) };
+  const bound = Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(name, operation as AnyOperation, context)]),
+  );
+  return { ...bound, flushAudit: () => context.auditTrail.flush() } as Operations;
+}
+
+/** Times each call, and turns a store that is down into the contract's words. */
+function bind(name: string, operation: AnyOperation, context: Context) {
+  const { instrumentation } = context.deps;
+  return async (...rest: never[]): Promise<unknown> => {
+    const began = performance.now();
+    try {
+      const result = await operation(context, ...rest);
+      instrumentation.record({ name: "operation", operation: name, outcome: "ok", ms: performance.now() - began });
+      return result;
+    } catch (cause) {
+      const error = storeError(cause);
+      const outcome = error instanceof Error && "type" in error ? String(error.type) : "internal_error";
+      instrumentation.record({ name: "operation", operation: name, outcome, ms: performance.now() - began });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,227 @@
+import type { ActorInput, CreateSubmissionRequest, CreateSubmissionResponse } from "@formbridge/contract";
+import { type CreateSubmission, decideCreateSubmission, initialSubmission } from "../domain/decide/create-submission.ts";
+import type { DecideContext } from "../domain/decide/decision.ts";
+import { ContractError } from "../domain/error.ts";
+import { fingerprint } from "../domain/idempotency/fingerprint.ts";
+import { checkKeyFormat } from "../domain/idempotency/key-format.ts";
+import { weighRecord } from "../domain/idempotency/weigh-record.ts";
+import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
+import type { Submission } from "../domain/submission.ts";
+import { endedError } from "../domain/tokens/refuse-ended.ts";
+import type { KeyRecord, KeyRef, Snapshot } from "../ports/store.ts";
+import type { Caller, Principal } from "./caller.ts";
+import { recordedActor } from "./support/actors.ts";
+import { type Answer, answerWith, createdBody, type Shown } from "./support/answer.ts";
+import { authenticate, hasRole, reachesIntake } from "./support/authenticate.ts";
+import { commitDecision } from "./support/commit.ts";
+import type { Context } from "./support/context.ts";
+import { expireIfDue } from "./support/expire-due.ts";
+import { enterLine, keyAudit, keyConflict, keyLocked, keyRef, keyWrite, recordReplay } from "./support/keyed.ts";
+import { openRow, openToken } from "./support/open-snapshot.ts";
+import { countCreate } from "./support/rate-limits.ts";
+
+export interface CreateCall {
+  caller: Caller;
+  intakeId: string;
+  request: CreateSubmissionRequest;
+  idempotencyKey?: string;
+  idempotencyTtlMs?: number;
+}
+
+/** A create as it stands after the door: who, where, and under which key. */
+interface Admitted {
+  context: Context;
+  call: CreateCall;
+  principal: Principal | undefined;
+  tenant: string;
+  intake: CompiledIntake;
+  decide: DecideContext;
+  command: CreateSubmission;
+  key?: { ref: KeyRef; fingerprint: string };
+}
+
+const MAX_TRIES = 64;
+
+export async function createSubmission(context: Context, call: CreateCall): Promise<Answer<CreateSubmissionResponse>> {
+  const { deps } = context;
+  const authenticated = await authenticate(deps, call.caller);
+  const ref = call.idempotencyKey === undefined ? undefined : keyRef("create", call.idempotencyKey);
+  const query = { by: { intake: call.intakeId }, ...(ref && { key: ref }) };
+  const loaded = await deps.backend.store.load(query);
+  const intake = loaded.definition === undefined ? undefined : await context.catalog.byDigest(loaded.definition.digest);
+  const door = admit(intake, { tenant: loaded.definition?.tenant ?? "", caller: authenticated });
+  const rate = await countCreate(deps, call.caller, door.principal);
+  const admitted = prepare({ context, call, now: loaded.now, ref, ...door });
+  if (admitted.key === undefined) return { ...(await createNew(admitted)), ...(rate && { rate }) };
+  const scope = { submission: { tenant: door.tenant, intakeId: call.intakeId } };
+  const leave = await enterLine(deps, scope, admitted.key.ref);
+  try {
+    return { ...(await createOnce(admitted, loaded.record)), ...(rate && { rate }) };
+  } finally {
+    leave();
+  }
+}
+
+/** Who may create here. A caller who may not see an intake gets the answer of one that is not there. */
+function admit(
+  intake: CompiledIntake | undefined,
+  { tenant, caller }: { tenant: string; caller: Principal | undefined },
+): { intake: CompiledIntake; tenant: string; principal: Principal | undefined } {
+  const notThere = new ContractError("not_found", "There is no such intake.");
+  const sees = caller !== undefined && intake !== undefined && caller.tenant === tenant && reachesIntake(caller, intake.definition.id);
+  if (intake?.definition.access === "public") return { intake, tenant, principal: sees ? caller : undefined };
+  if (caller === undefined) throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  if (!sees) throw notThere;
+  if (!hasRole(caller, "agent", "admin")) throw new ContractError("forbidden", "Creating needs the role agent.");
+  return { intake, tenant, principal: caller };
+}
+
+function prepare(door: {
+  context: Context;
+  call: CreateCall;
+  now: number;
+  ref: KeyRef | undefined;
+  principal: Principal | undefined;
+  tenant: string;
+  intake: CompiledIntake;
+}): Admitted {
+  const { context, call, principal, tenant, intake, ref, now } = door;
+  const { actor: given, initialFields, ttlMs } = call.request;
+  const actor = recordedActor(principal, given as ActorInput | undefined, { required: true });
+  const isKeyed = ref !== undefined && intake.definition.idempotency?.enabled !== false;
+  if (isKeyed) checkKeyFormat(call.idempotencyKey ?? "", { anonymous: principal === undefined });
+  const print = fingerprint({
+    operation: "create",
+    actor: { kind: actor.kind, id: actor.id },
+    initialFields: initialFields ?? {},
+    ttlMs: ttlMs ?? null,
+  });
+  return {
+    context,
+    call,
+    principal,
+    tenant,
+    intake,
+    decide: {
+      now,
+      actor,
+      intake,
+      policy: context.deps.settings.policy,
+      newId: (prefix) => context.deps.random.newId(prefix),
+    },
+    command: { tenant, ...(initialFields && { initialFields }), ...(ttlMs !== undefined && { ttlMs }) },
+    ...(isKeyed && { key: { ref, fingerprint: print } }),
+  };
+}
+
+/** The key's actor; without a key, the idempotency key itself, which is hard to guess. */
+const principalName = (principal: Principal | undefined): string =>
+  principal === undefined ? "idempotency-key" : `actor:${principal.actor.kind}:${principal.actor.id}`;
+
+/** With a key: exactly one request creates, every other one gets what it made. */
+async function createOnce(admitted: Admitted, known: KeyRecord | undefined): Promise<Answer<CreateSubmissionResponse>> {
+  const { context, call, key } = admitted;
+  let record = known;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    if (record === undefined) {
+      const made = await tryCreate(admitted);
+      if ("answer" in made) return made.answer;
+      record = made.record;
+    }
+    if (record !== undefined) {
+      const answer = await replayCreate(admitted, record);
+      if (answer !== undefined) return answer;
+    }
+    const again = await context.deps.backend.store.load({ by: { intake: call.intakeId }, ...(key && { key: key.ref }) });
+    record = again.record;
+  }
+  throw keyLocked();
+}
+
+async function createNew(admitted: Admitted): Promise<Answer<CreateSubmissionResponse>> {
+  const made = await tryCreate(admitted);
+  if ("answer" in made) return made.answer;
+  throw new Error("a new submission met one with its id");
+}
+
+async function tryCreate(
+  admitted: Admitted,
+): Promise<{ answer: Answer<CreateSubmissionResponse> } | { record: KeyRecord | undefined }> {
+  const { context, command, decide, intake, key } = admitted;
+  const { deps } = context;
+  const before = initialSubmission(command, decide);
+  const decision = decideCreateSubmission(before, command, decide);
+  if (decision.refusal !== undefined) throw decision.refusal;
+  const outcome = await commitDecision(deps, {
+    operation: "createSubmission",
+    before,
+    decision,
+    actor: decide.actor,
+    now: decide.now,
+    intake,
+    ...(key && {
+      keyWrite: (after) => recordOf(admitted, after, key),
+      audit: (after) => keyAudit(deps, { ref: key.ref, submission: after, by: decide.actor, now: decide.now }),
+    }),
+  });
+  if (outcome.committed.kind === "key_taken") return { record: outcome.committed.record };
+  if (outcome.committed.kind !== "committed") return { record: undefined };
+  const shown = show(admitted, { submission: outcome.after, token: outcome.token, now: decide.now });
+  const body = { ...createdBody(shown), ...(key && { _idempotent: false }) };
+  return { answer: { ...answerWith(body, shown), created: true } };
+}
+
+const recordOf = (
+  { context, call, principal, intake, decide }: Admitted,
+  after: Submission,
+  key: { ref: KeyRef; fingerprint: string },
+) =>
+  keyWrite(context.deps, {
+    ...key,
+    principal: principalName(principal),
+    carriedVersion: 0,
+    failed: false,
+    // A create's replay shows the submission as it is then: nothing of the answer needs to be kept.
+    answer: { body: null },
+    submission: after,
+    intake,
+    now: decide.now,
+    ...(call.idempotencyTtlMs !== undefined && { ttlMs: call.idempotencyTtlMs }),
+  });
+
+function show(
+  { context, intake }: Admitted,
+  state: { submission: Submission; token: string | undefined; now: number },
+): Shown {
+  const { submission, token, now } = state;
+  return { submission, intake, now, policy: context.deps.settings.policy, ...(token !== undefined && { token }) };
+}
+
+/** The same submission as it stands now. Undefined: the ground moved, look again. */
+async function replayCreate(
+  admitted: Admitted,
+  record: KeyRecord,
+): Promise<Answer<CreateSubmissionResponse> | undefined> {
+  const { context, principal, tenant, decide, key } = admitted;
+  const { deps } = context;
+  const retry = { fingerprint: key?.fingerprint ?? "", principal: principalName(principal), carriedVersion: 0 };
+  const verdict = weighRecord(record, retry);
+  if (verdict !== "replay") throw keyConflict(verdict === "conflict" && principal !== undefined ? record : undefined);
+  const loaded = await deps.backend.store.load({ by: { id: record.submissionId, tenant } });
+  if (loaded.submission === undefined) throw new Error("a recorded submission is gone");
+  const submission = openRow(deps.sealer, loaded.submission);
+  // The submission keeps the definition that it was created with; the intake may have moved on.
+  const intake = await context.catalog.byDigest(submission.definition);
+  const { now } = loaded;
+  if (await expireIfDue(deps, { submission, intake, now })) return undefined;
+  const expired = submission.state === "expired" ? endedError(submission, now) : undefined;
+  if (expired !== undefined) throw expired;
+  const after = await recordReplay(deps, { submission, intake, actor: decide.actor, now, record });
+  if (after === undefined) return undefined;
+  const shown = show({ ...admitted, intake }, { submission: after, token: heldToken(context, loaded.submission), now });
+  const body = { ...createdBody(shown), _idempotent: true };
+  return { ...answerWith(body, shown), replayOf: record.recordedAt };
+}
+
+const heldToken = ({ deps }: Context, snapshot: Snapshot): string | undefined =>
+  snapshot.submission.tokensRevoked ? undefined : openToken(deps.sealer, snapshot);

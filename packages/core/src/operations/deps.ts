@@ -1,0 +1,49 @@
+import type { Policy } from "../domain/policy.ts";
+import type { Backend } from "../ports/backend.ts";
+import type { Wakeups } from "../ports/events.ts";
+import type { Instrumentation } from "../ports/instrumentation.ts";
+import type { RateLimiter, RateRule } from "../ports/rate-limiter.ts";
+import type { Sealer } from "../ports/sealer.ts";
+import type { UploadStorage } from "../ports/uploads.ts";
+import type { Randomness } from "../vault/mint.ts";
+import type { PageTokens } from "../vault/page-tokens.ts";
+
+export interface RateRules {
+  failedLookupsPerSecond: RateRule;
+  failedLookupsPerMinute: RateRule;
+  createsPerKey: RateRule;
+  createsPerAddress: RateRule;
+}
+
+export interface Settings {
+  policy: Policy;
+  /** How long a request waits for another one with its idempotency key. */
+  keyWaitMs: number;
+  maxKeyWaiters: number;
+  /** What is forgotten or expired in one go. */
+  sweepBatch: number;
+  maxSchemaFields: number;
+  /** false: no limit is counted. */
+  rateLimits: RateRules | false;
+}
+
+export const DEFAULT_RATE_RULES: RateRules = {
+  failedLookupsPerSecond: { name: "failed-lookups-second", limit: 10, windowMs: 1_000 },
+  failedLookupsPerMinute: { name: "failed-lookups-minute", limit: 100, windowMs: 60_000 },
+  createsPerKey: { name: "creates-key", limit: 6_000, windowMs: 60_000 },
+  createsPerAddress: { name: "creates-address", limit: 60, windowMs: 60_000 },
+};
+
+/** Everything that operations reach beyond themselves. */
+export interface Deps {
+  backend: Backend;
+  sealer: Sealer;
+  pageTokens: PageTokens;
+  random: Randomness;
+  wakeups: Wakeups;
+  rateLimiter: RateLimiter;
+  instrumentation: Instrumentation;
+  settings: Settings;
+  /** Absent: this deployment takes no files. */
+  uploads?: UploadStorage;
+}

@@ -1,0 +1,68 @@
+import {
+  EVENT_STREAMS,
+  EVENT_TYPES,
+  type EventStream,
+  type EventType,
+  type GetEventsQuery,
+  type GetEventsResponse,
+  type IntakeEvent,
+} from "@formbridge/contract";
+import { ContractError } from "../domain/error.ts";
+import type { EventFilter } from "../ports/events.ts";
+import type { ChainedEvent } from "../ports/store.ts";
+import type { Answer } from "./support/answer.ts";
+import type { Context } from "./support/context.ts";
+import { type ReadCall, runRead } from "./support/run-read.ts";
+
+export interface GetEventsCall extends ReadCall {
+  query: GetEventsQuery;
+}
+
+const DEFAULT_LIMIT = 100;
+
+/** The wire form of an event; salts and digests only with proof. */
+export function eventView(event: ChainedEvent, { proof }: { proof: boolean }): IntakeEvent {
+  const { actorSalt, actorDigest, payloadSalt, payloadDigest, ...shown } = event;
+  return { ...shown, ...(proof && { proof: { actorSalt, actorDigest, payloadSalt, payloadDigest } }) };
+}
+
+/** Asking for types of another stream is asking for that stream. */
+export function eventFilter(query: { stream?: EventStream | "all"; types?: string }): EventFilter {
+  const types = query.types?.split(",").map((type) => type.trim());
+  const unknown = types?.find((type) => !(type in EVENT_TYPES));
+  if (unknown !== undefined) throw new ContractError("bad_request", `types: there is no event type ${JSON.stringify(unknown)}.`);
+  const known = types as EventType[] | undefined;
+  const streams = query.stream === undefined ? streamsOf(known) : query.stream === "all" ? EVENT_STREAMS : [query.stream];
+  return { streams, ...(known && { types: known }) };
+}
+
+const streamsOf = (types: EventType[] | undefined): readonly EventStream[] =>
+  types === undefined ? ["submission"] : [...new Set(types.map((type) => EVENT_TYPES[type].stream))];
+
+export async function getEvents(context: Context, call: GetEventsCall): Promise<Answer<GetEventsResponse>> {
+  const { query } = call;
+  const filter = eventFilter(query);
+  const { submission, withhold } = await runRead(context, call, "getEvents");
+  if (withhold) throw new ContractError("token_conflict", "The resume token is stale.", { about: { submissionId: submission.submissionId } });
+  const { tenant, submissionId, state, version } = submission;
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const after = query.afterEventId;
+  const where = { tenant, submissionId, ...(after !== undefined && { afterEventId: after }), ...filter };
+  const rows = await context.deps.backend.events.read(where, limit + 1);
+  if (rows === undefined) throw new ContractError("bad_request", "afterEventId: there is no such event.");
+  const events = rows.slice(0, limit).map((event) => eventView(event, { proof: query.proof === "true" }));
+  const last = events.at(-1);
+  const hasMore = rows.length > limit;
+  return {
+    body: {
+      ok: true,
+      submissionId,
+      state,
+      version,
+      events,
+      hasMore,
+      ...(hasMore && last !== undefined && { nextEventId: last.eventId }),
+    },
+    mark: { version, updatedAt: submission.updatedAt },
+  };
+}

@@ -1,0 +1,96 @@
+import type { CreateKeyRequest, CreateKeyResponse, ListKeysResponse, RevokeKeyResponse } from "@formbridge/contract";
+import { ContractError } from "../domain/error.ts";
+import { sha256 } from "../domain/hashing.ts";
+import { toIso } from "../domain/instant.ts";
+import type { ApiKey } from "../ports/keys.ts";
+import type { Caller } from "./caller.ts";
+import { normalize } from "./support/actors.ts";
+import type { Answer } from "./support/answer.ts";
+import { requirePrincipal, requireRole } from "./support/authenticate.ts";
+import type { Context } from "./support/context.ts";
+import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
+
+const LIST = "keys";
+export const DEFAULT_TENANT = "default";
+
+export async function createKey(
+  context: Context,
+  call: { caller: Caller; request: CreateKeyRequest },
+): Promise<Answer<CreateKeyResponse>> {
+  const principal = await requirePrincipal(context.deps, call.caller);
+  requireRole(principal, "admin");
+  const tenant = call.request.tenant ?? principal.tenant;
+  // The operator's tenant makes tenants; an admin within one stays within it, and a limited key makes no wider one.
+  if (tenant !== principal.tenant && principal.tenant !== DEFAULT_TENANT) {
+    throw new ContractError("forbidden", "This key may make keys of its own tenant only.");
+  }
+  const reach = principal.intakes;
+  if (reach !== undefined && !(call.request.intakes?.every((id) => reach.includes(id)) ?? false)) {
+    throw new ContractError("forbidden", "This key may make keys for its own intakes only.");
+  }
+  return { body: { ok: true, ...(await issueKey(context, call.request, tenant)) }, created: true };
+}
+
+/** Adds a key and tells it, this once. */
+export async function issueKey(
+  { deps }: Context,
+  request: CreateKeyRequest,
+  tenant: string,
+): Promise<{ keyId: string; key: string }> {
+  const key = deps.random.apiKey();
+  const { name, roles, intakes, actsFor, expiresAt } = request;
+  const keyId = deps.random.newId("key");
+  const created: ApiKey = {
+    keyId,
+    hash: sha256(key),
+    tenant,
+    name,
+    roles: [...roles],
+    actor: normalize(request.actor),
+    createdAt: await deps.backend.deadlines.now(),
+    ...(intakes && { intakes: [...intakes] }),
+    ...(actsFor && { actsFor: [...actsFor] }),
+    ...(expiresAt !== undefined && { expiresAt: Date.parse(expiresAt) }),
+  };
+  await deps.backend.keys.add(created);
+  return { keyId, key };
+}
+
+export async function listKeys(
+  context: Context,
+  call: { caller: Caller; query: { limit?: number; pageToken?: string } },
+): Promise<Answer<ListKeysResponse>> {
+  const { deps } = context;
+  const principal = await requirePrincipal(deps, call.caller);
+  requireRole(principal, "admin");
+  const { limit: size, pageToken } = call.query;
+  const { query, after } = await openPage(deps, LIST, { pageToken, limit: size === undefined ? undefined : String(size) });
+  const limit = Number(query.limit ?? DEFAULT_PAGE);
+  const rows = await deps.backend.keys.list({ tenant: principal.tenant, ...(after !== undefined && { after }) }, limit + 1);
+  const last = rows.length > limit ? rows[limit - 1]?.keyId : undefined;
+  const items = rows.slice(0, limit).map(keyView);
+  return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
+}
+
+export const keyView = (key: ApiKey): ListKeysResponse["items"][number] => ({
+  keyId: key.keyId,
+  tenant: key.tenant,
+  name: key.name,
+  roles: key.roles,
+  actor: key.actor,
+  createdAt: toIso(key.createdAt),
+  ...(key.intakes && { intakes: key.intakes }),
+  ...(key.actsFor && { actsFor: key.actsFor }),
+  ...(key.expiresAt !== undefined && { expiresAt: toIso(key.expiresAt) }),
+});
+
+export async function revokeKey(
+  context: Context,
+  call: { caller: Caller; keyId: string },
+): Promise<Answer<RevokeKeyResponse>> {
+  const principal = await requirePrincipal(context.deps, call.caller);
+  requireRole(principal, "admin");
+  const revoked = await context.deps.backend.keys.revoke({ tenant: principal.tenant, keyId: call.keyId });
+  if (!revoked) throw new ContractError("not_found", "There is no such key.");
+  return { body: { ok: true, keyId: call.keyId, revoked: true } };
+}

@@ -1,0 +1,38 @@
+import type { SetFieldsRequest, SetFieldsResponse } from "@formbridge/contract";
+import { decideSetFields } from "../domain/decide/set-fields.ts";
+import { toIso } from "../domain/instant.ts";
+import { type Answer, findingsOf, markOf } from "./support/answer.ts";
+import type { Context } from "./support/context.ts";
+import { runWrite } from "./support/run-write.ts";
+import type { WriteCall } from "./support/write-spec.ts";
+
+export type SetFieldsCall = WriteCall & Pick<SetFieldsRequest, "fields">;
+
+export async function setFields(context: Context, call: SetFieldsCall): Promise<Answer<SetFieldsResponse>> {
+  const { fields } = call;
+  let updatedFields: string[] = [];
+  return await runWrite(context, call, {
+    operation: "setFields",
+    actorRequired: true,
+    attempted: fields,
+    keyed: {
+      operation: "setFields",
+      meaning: ({ submission }) => ({ operation: "setFields", submissionId: submission.submissionId, fields }),
+    },
+    decide(submission, decideContext) {
+      const decision = decideSetFields(submission, { fields }, decideContext);
+      const [event] = decision.events;
+      if (event?.type === "field.updated") {
+        updatedFields = [...event.set.map((leaf) => leaf.path), ...event.removed].map((path) => path.join("."));
+      }
+      return decision;
+    },
+    body: (shown) => ({
+      ...markOf(shown),
+      fields: shown.submission.fields,
+      updatedFields,
+      ...findingsOf(shown),
+      updatedAt: toIso(shown.submission.updatedAt),
+    }),
+  });
+}

@@ -1,0 +1,32 @@
+import type { Role } from "@formbridge/contract";
+import { ContractError } from "../../domain/error.ts";
+import { sha256 } from "../../domain/hashing.ts";
+import type { Caller, Principal } from "../caller.ts";
+import type { Deps } from "../deps.ts";
+
+/** The caller's key, looked up. No key is no principal; a key that is not good is a 401. */
+export async function authenticate(deps: Deps, caller: Caller): Promise<Principal | undefined> {
+  if (caller.apiKey === undefined) return undefined;
+  const known = await deps.backend.keys.find(sha256(caller.apiKey));
+  if (known === undefined) throw new ContractError("unauthorized", "The API key is not valid.");
+  return known;
+}
+
+/** For what only a key opens. */
+export async function requirePrincipal(deps: Deps, caller: Caller): Promise<Principal> {
+  const principal = await authenticate(deps, caller);
+  if (principal === undefined) throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  return principal;
+}
+
+export const hasRole = (principal: Principal, ...roles: Role[]): boolean =>
+  roles.some((role) => principal.roles.includes(role));
+
+export function requireRole(principal: Principal, ...roles: Role[]): void {
+  if (!hasRole(principal, ...roles)) {
+    throw new ContractError("forbidden", `This needs the role ${roles.join(" or ")}.`);
+  }
+}
+
+export const reachesIntake = (principal: Principal, intakeId: string): boolean =>
+  principal.intakes === undefined || principal.intakes.includes(intakeId);

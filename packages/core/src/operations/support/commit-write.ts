@@ -1,0 +1,87 @@
+import type { Decision } from "../../domain/decide/decision.ts";
+import type { ContractError } from "../../domain/error.ts";
+import type { Hash } from "../../domain/hashing.ts";
+import type { Submission } from "../../domain/submission.ts";
+import { type Answer, answerWith, type Shown } from "./answer.ts";
+import { commitDecision } from "./commit.ts";
+import { tell } from "./guard-write.ts";
+import { keyAudit, keyWrite } from "./keyed.ts";
+import { mayHoldToken, tokenFor } from "./resolve-target.ts";
+import { type Attempt, carriedVersion, principalName } from "./write-spec.ts";
+
+/** Commits a decision with its recorded answer. Undefined: the ground moved, look again. */
+export async function commitWrite<Body extends object>(
+  attempt: Attempt<Body>,
+  decision: Decision,
+  replaces: Hash | undefined,
+): Promise<Answer<Body> | undefined> {
+  const { context, found, actor, key } = attempt;
+  const outcome = await commitDecision(context.deps, {
+    operation: attempt.spec.operation,
+    before: found.submission,
+    decision,
+    actor,
+    now: found.now,
+    intake: found.intake,
+    ...(key && {
+      keyWrite: (after, token) => record(attempt, { decision, after, token, replaces }),
+      audit: (after) => keyAudit(context.deps, { ref: key.ref, submission: after, by: actor, now: found.now }),
+    }),
+  });
+  if (outcome.committed.kind !== "committed") return undefined;
+  const refusal = refusalOf(attempt, decision, outcome.after);
+  if (refusal !== undefined) throw refusal;
+  const shown = shownTo(attempt, outcome.after, outcome.token);
+  return answerWith(bodyOf(attempt, shown), shown);
+}
+
+function record<Body extends object>(
+  attempt: Attempt<Body>,
+  made: { decision: Decision; after: Submission; token: string | undefined; replaces: Hash | undefined },
+) {
+  const { context, call, found, key } = attempt;
+  if (key === undefined) throw new Error("an answer is recorded only under a key");
+  const refusal = refusalOf(attempt, made.decision, made.after);
+  return keyWrite(context.deps, {
+    ...key,
+    principal: principalName(found),
+    carriedVersion: carriedVersion(attempt),
+    failed: refusal !== undefined,
+    answer:
+      refusal === undefined
+        ? { body: bodyOf(attempt, shownTo(attempt, made.after, made.token)) }
+        : { error: refusal.detail, about: refusal.about },
+    submission: made.after,
+    intake: found.intake,
+    now: found.now,
+    ...(call.idempotencyTtlMs !== undefined && { ttlMs: call.idempotencyTtlMs }),
+    ...(made.replaces !== undefined && { replaces: made.replaces }),
+  });
+}
+
+/** A refusal that was committed all the same: a failed submit or upload. */
+function refusalOf(attempt: Attempt<object>, decision: Decision, after: Submission): ContractError | undefined {
+  return decision.refusal?.withAbout({
+    ...tell(after, tokenFor(attempt.context.deps, attempt.found)),
+    ...(attempt.key && { idempotent: false }),
+  });
+}
+
+const bodyOf = <Body extends object>({ spec, actor, key }: Attempt<Body>, shown: Shown): Body => ({
+  ...spec.body(shown, actor),
+  ...(key && { _idempotent: false }),
+});
+
+/** The new token goes to those who held the one before it, and to keys that may hold it. */
+function shownTo({ context, found }: Attempt<object>, after: Submission, token: string | undefined): Shown {
+  const { deps } = context;
+  const holds = found.token?.standing === "current" || mayHoldToken(found.principal, found.submission);
+  const current = token ?? tokenFor(deps, found);
+  return {
+    submission: after,
+    intake: found.intake,
+    now: found.now,
+    policy: deps.settings.policy,
+    ...(holds && !after.tokensRevoked && current !== undefined && { token: current }),
+  };
+}

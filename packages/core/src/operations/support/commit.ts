@@ -1,0 +1,104 @@
+import type { Actor } from "@formbridge/contract";
+import type { Decision } from "../../domain/decide/decision.ts";
+import { ContractError } from "../../domain/error.ts";
+import { sha256 } from "../../domain/hashing.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import { planChange } from "../../domain/plan-change.ts";
+import type { Submission } from "../../domain/submission.ts";
+import { isEditable } from "../../domain/transitions.ts";
+import {
+  type AuditEvent,
+  type Change,
+  type Committed,
+  type KeyWrite,
+  StoreDown,
+} from "../../ports/store.ts";
+import type { Deps } from "../deps.ts";
+import { boundToToken, closeRow } from "./open-snapshot.ts";
+
+export interface CommitInput {
+  operation: string;
+  before: Submission;
+  decision: Decision;
+  actor: Actor;
+  now: Instant;
+  intake: CompiledIntake;
+  /** Made once the state after the change is known: the recorded answer is part of the same commit. */
+  keyWrite?: (after: Submission, token: string | undefined) => KeyWrite;
+  audit?: (after: Submission) => AuditEvent[];
+  /** For writes that are not a caller's: they may come after the submission's time. */
+  ignoresDeadline?: true;
+}
+
+export interface CommitOutcome {
+  committed: Committed;
+  after: Submission;
+  /** The token that the change issued, if it moved the token. */
+  token?: string;
+}
+
+/** A decision becomes one atomic write. */
+export async function commitDecision(deps: Deps, input: CommitInput): Promise<CommitOutcome> {
+  const { before, decision, intake } = input;
+  const token = decision.token === "keep" ? undefined : deps.random.resumeToken();
+  const tokenHash = token === undefined ? undefined : sha256(token);
+  const plan = planChange(before, {
+    ...input,
+    policy: deps.settings.policy,
+    mint: { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() },
+    ...(tokenHash !== undefined && { nextToken: tokenHash }),
+  });
+  const { after } = plan;
+  const change: Change = {
+    tenant: before.tenant,
+    expect: expectation(input, deps),
+    row: closeRow(deps.sealer, after, intake),
+    ...(token !== undefined &&
+      tokenHash !== undefined && {
+        token: {
+          hash: tokenHash,
+          sealed: deps.sealer.seal(token, boundToToken(after)),
+          epoch: after.epoch,
+          expiresAt: after.token.expiresAt,
+        },
+      }),
+    events: plan.events,
+    audit: [...plan.audit, ...(input.audit?.(after) ?? [])],
+    ...(input.keyWrite && { key: input.keyWrite(after, token) }),
+    jobs: [...(decision.jobs ?? [])],
+    dropJobs: [...(decision.dropJobs ?? [])],
+  };
+  const committed = await commitTimed(deps, change);
+  if (committed.kind === "committed" && plan.events.length > 0) deps.wakeups.notify(after.submissionId);
+  return { committed, after, ...(token !== undefined && { token }) };
+}
+
+/** An open submission must still be open, by the store's clock, when the write lands. */
+function expectation({ before, ignoresDeadline }: CommitInput, deps: Deps): Change["expect"] {
+  if (before.revision === 0) return { absent: true };
+  if (!isEditable(before.state) || ignoresDeadline === true) return { revision: before.revision };
+  return { revision: before.revision, notAfter: before.expiresAt + deps.settings.policy.clockSkewMs };
+}
+
+export async function commitTimed(deps: Deps, change: Change): Promise<Committed> {
+  const began = performance.now();
+  try {
+    const committed = await deps.backend.store.commit(change);
+    deps.instrumentation.record({ name: "commit", outcome: committed.kind, ms: performance.now() - began });
+    return committed;
+  } catch (error) {
+    deps.instrumentation.record({ name: "commit", outcome: "down", ms: performance.now() - began });
+    throw storeError(error);
+  }
+}
+
+/** A store that can't answer is a 503; whether the write happened is told where it is known. */
+export function storeError(error: unknown): unknown {
+  if (!(error instanceof StoreDown)) return error;
+  const message =
+    error.outcome === "not_applied"
+      ? "The store is not available; nothing was changed."
+      : "The store is not available; read the submission to see whether the change was made.";
+  return new ContractError("service_unavailable", message, { retryAfterMs: 1000, cause: error });
+}

@@ -1,0 +1,10 @@
+import type { Deps } from "../deps.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import type { Catalog } from "./catalog.ts";
+
+/** What operations share: their dependencies, and what is kept between calls. */
+export interface Context {
+  deps: Deps;
+  catalog: Catalog;
+  auditTrail: AuditTrail;
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from "@formbridge/contract";
+import { joinSensitive, splitSensitive } from "../../domain/fields/mask.ts";
+import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { Sealer } from "../../ports/sealer.ts";
+import type { Snapshot, SubmissionRow } from "../../ports/store.ts";
+
+/** What a sealed value is bound to: moved to another row, it does not open. */
+export const boundToToken = (submission: Submission): string =>
+  `token:${submission.tenant}:${submission.submissionId}:${submission.version}`;
+const boundToFields = (submission: Submission): string => `fields:${submission.tenant}:${submission.submissionId}`;
+export const boundToAnswer = (submission: { tenant: string; submissionId: string }): string =>
+  `answer:${submission.tenant}:${submission.submissionId}`;
+
+/** The submission with its sensitive values back in their places. */
+export function openRow(sealer: Sealer, row: SubmissionRow): Submission {
+  if (row.sealedFields === undefined) return row.submission;
+  const sensitive = JSON.parse(sealer.open(row.sealedFields, boundToFields(row.submission))) as JsonObject;
+  return { ...row.submission, fields: joinSensitive(row.submission.fields, sensitive) };
+}
+
+/** The row to store: sensitive values taken out and sealed. */
+export function closeRow(sealer: Sealer, submission: Submission, intake: CompiledIntake): SubmissionRow {
+  const { open, sealed } = splitSensitive(submission.fields, intake);
+  if (sealed === undefined) return { submission };
+  return {
+    submission: { ...submission, fields: open },
+    sealedFields: sealer.seal(JSON.stringify(sealed), boundToFields(submission)),
+  };
+}
+
+/** The current token in clear, for those who may hold it. */
+export const openToken = (sealer: Sealer, snapshot: Snapshot): string =>
+  sealer.open(snapshot.sealedToken, boundToToken(snapshot.submission));

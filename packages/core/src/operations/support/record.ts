@@ -1,0 +1,118 @@
+import type { SubmissionRecord, SubmissionSummary } from "@formbridge/contract";
+import { pendingUploads } from "../../domain/decide/validate.ts";
+import { maskFields } from "../../domain/fields/mask.ts";
+import { type Instant, toIso } from "../../domain/instant.ts";
+import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import type { Delivery, Review, Submission } from "../../domain/submission.ts";
+import { isEditable } from "../../domain/transitions.ts";
+import { findingsOf, markOf, type Shown } from "./answer.ts";
+
+const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Key]?: string } =>
+  (at === undefined ? {} : { [key]: toIso(at) }) as { [K in Key]?: string };
+
+/** The record of a submission. `withhold` keeps the values back, from the bearer of a token that may not learn them. */
+export function recordOf(shown: Shown, { withhold = false }: { withhold?: boolean } = {}): SubmissionRecord {
+  const { submission, intake, now } = shown;
+  const { expiresAt, state } = submission;
+  return {
+    ...markOf(shown),
+    intakeId: submission.intakeId,
+    intakeVersion: submission.intakeVersion,
+    ...(!withhold && {
+      fields: submission.fields,
+      schema: intake.definition.schema,
+      attribution: attributionOf(submission),
+      ...findingsOf(shown),
+    }),
+    createdAt: toIso(submission.createdAt),
+    updatedAt: toIso(submission.updatedAt),
+    originalTimestamp: toIso(submission.createdAt),
+    createdBy: submission.createdBy,
+    lastUpdatedBy: submission.lastUpdatedBy,
+    replayCount: submission.replayCount,
+    ...(isEditable(state) && {
+      expiresAt: toIso(expiresAt),
+      ttl: { expiresAt: toIso(expiresAt), remainingMs: Math.max(0, expiresAt - now) },
+    }),
+    ...endings(submission),
+    ...(!withhold && progress(submission, intake)),
+  };
+}
+
+const attributionOf = ({ attribution }: Submission): NonNullable<SubmissionRecord["attribution"]> =>
+  Object.fromEntries(
+    Object.entries(attribution).map(([path, { actor, at, version }]) => [path, { actor, at: toIso(at), version }]),
+  );
+
+const endings = (submission: Submission) => ({
+  ...when("submittedAt", submission.submittedAt),
+  ...(submission.state === "finalized" && when("finalizedAt", submission.finalizedAt)),
+  ...(submission.state === "cancelled" && when("cancelledAt", submission.cancelledAt)),
+  ...(submission.state === "expired" && when("expiredAt", submission.expiredAt)),
+});
+
+/** Uploads, reviews and delivery, where there are any. */
+function progress(submission: Submission, intake: CompiledIntake) {
+  const pending = pendingUploads(submission);
+  return {
+    ...(pending.length > 0 && {
+      pendingUploads: pending.map(({ field, uploadId, filename, sizeBytes, mimeType, requestedAt }) => ({
+        field,
+        uploadId,
+        filename,
+        sizeBytes,
+        mimeType,
+        requestedAt: toIso(requestedAt),
+      })),
+    }),
+    ...(submission.rejections.length > 0 && {
+      rejections: submission.rejections.map((rejection) => ({ ...rejection, at: toIso(rejection.at) })),
+    }),
+    ...(submission.review && { reviewState: reviewState(submission.review, intake) }),
+    ...(submission.delivery && { deliveryState: deliveryState(submission.delivery) }),
+  };
+}
+
+function reviewState(review: Review, intake: CompiledIntake): NonNullable<SubmissionRecord["reviewState"]> {
+  const gate = intake.definition.approvalGates?.[review.gateIndex];
+  return {
+    gate: review.gate,
+    requestedAt: toIso(review.requestedAt),
+    reviewers: [...(gate?.reviewers.ids ?? []), ...(gate?.reviewers.roles ?? [])],
+    approvals: review.approvals.map(({ by, at }) => ({ by, at: toIso(at) })),
+    requiredApprovals: gate?.requiredApprovals ?? 1,
+    ...(review.decision && { decision: review.decision }),
+    ...(review.decidedBy && { decidedBy: review.decidedBy }),
+    ...when("decidedAt", review.decidedAt),
+    ...(review.reasons && { reasons: review.reasons }),
+  };
+}
+
+export const deliveryState = (delivery: Delivery): NonNullable<SubmissionRecord["deliveryState"]> => ({
+  deliveryId: delivery.deliveryId,
+  attemptCount: delivery.attemptCount,
+  ...(delivery.inFlight === true && { inFlight: true }),
+  ...when("lastAttemptAt", delivery.lastAttemptAt),
+  ...(delivery.lastError !== undefined && { lastError: delivery.lastError }),
+  ...when("deliveredAt", delivery.deliveredAt),
+});
+
+/** A row of a list: sensitive values masked, and values only when asked for. */
+export function summaryOf(
+  submission: Submission,
+  { intake, values }: { intake: CompiledIntake; values: boolean },
+): SubmissionSummary {
+  return {
+    submissionId: submission.submissionId,
+    intakeId: submission.intakeId,
+    state: submission.state,
+    version: submission.version,
+    createdAt: toIso(submission.createdAt),
+    updatedAt: toIso(submission.updatedAt),
+    ...(isEditable(submission.state) && { expiresAt: toIso(submission.expiresAt) }),
+    createdBy: submission.createdBy,
+    lastUpdatedBy: submission.lastUpdatedBy,
+    missingCount: submission.missingCount,
+    ...(values && { fields: maskFields(submission.fields, intake) }),
+  };
+}

@@ -1,0 +1,72 @@
+import { ContractError } from "../../domain/error.ts";
+import { endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
+import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
+import { mayLearnCurrent, readsInGrace } from "../../domain/tokens/standing.ts";
+import type { Caller, Target } from "../caller.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Context } from "./context.ts";
+import { expireIfDue } from "./expire-due.ts";
+import { tell } from "./guard-write.ts";
+import { openToken } from "./open-snapshot.ts";
+import { type Found, resolveTarget, tokenFor } from "./resolve-target.ts";
+
+export interface ReadCall {
+  caller: Caller;
+  target: Target;
+}
+
+/** What a reader may see: with `withhold`, the state without values or token. */
+export interface Readable extends Found {
+  readToken?: string;
+  withhold: boolean;
+}
+
+const MAX_TRIES = 8;
+
+/** Finds what a read names. A stale token reads for a short while after its rotation, then it is a 409. */
+export async function runRead(context: Context, call: ReadCall, operation: string): Promise<Readable> {
+  const { deps } = context;
+  const principal = await authenticate(deps, call.caller);
+  if (call.target.tokens.length === 0 && principal === undefined) {
+    throw new ContractError("unauthorized", "This needs a resume token or an API key.");
+  }
+  const seeker = { ...context, caller: call.caller, principal, target: call.target };
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const found = await resolveTarget(seeker);
+    if (await expireIfDue(deps, found)) continue;
+    const readable = readableBy(context, found, operation);
+    if (found.token !== undefined) {
+      context.auditTrail.note({
+        type: "token.accessed",
+        submission: found.submission,
+        by: principal?.actor ?? { kind: "agent", id: "token_bearer", declared: true },
+        payload: { operation },
+        now: found.now,
+      });
+    }
+    return readable;
+  }
+  throw new ContractError("service_unavailable", "The submission changes too fast to be read.", { retryAfterMs: 100 });
+}
+
+function readableBy(context: Context, found: Found, operation: string): Readable {
+  const { deps } = context;
+  const { submission, token, now, intake } = found;
+  const { policy } = deps.settings;
+  const own = tokenFor(deps, found);
+  if (token === undefined) return { ...found, withhold: false, ...(own !== undefined && { readToken: own }) };
+  if (submission.state === "expired") {
+    const expired = endedError(submission, now);
+    if (expired !== undefined) throw expired;
+  }
+  if (token.standing === "elapsed") throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
+  if (token.standing === "current") return { ...found, withhold: false, readToken: token.text };
+  const mayLearn = mayLearnCurrent(submission, intake);
+  const current = own ?? (mayLearn ? openToken(deps.sealer, found.snapshot) : undefined);
+  if (readsInGrace(token.row, { now, policy })) {
+    return { ...found, withhold: current === undefined, ...(current !== undefined && { readToken: current }) };
+  }
+  const stale = refuseStaleToken(submission, { tokenVersion: token.row.version, versions: [] }, { intake, mayLearn });
+  if (stale === undefined) throw new Error(`a stale token reads as current in ${operation}`);
+  throw stale.withAbout(tell(submission, current));
+}

@@ -1,0 +1,56 @@
+import type { Actor, ActorInput } from "@formbridge/contract";
+import type { DecideContext, Decision } from "../../domain/decide/decision.ts";
+import type { Hash } from "../../domain/hashing.ts";
+import type { Meaning } from "../../domain/idempotency/fingerprint.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { KeyedOperation, KeyRef } from "../../ports/store.ts";
+import type { Caller, Target } from "../caller.ts";
+import type { Shown } from "./answer.ts";
+import type { Context } from "./context.ts";
+import type { Found } from "./resolve-target.ts";
+
+/** A call that writes to a submission, as a transport hands it over. */
+export interface WriteCall {
+  caller: Caller;
+  target: Target;
+  actor?: ActorInput;
+  idempotencyKey?: string;
+  /** For tests: how long the record lives. */
+  idempotencyTtlMs?: number;
+}
+
+/** What makes one write different from another. */
+export interface WriteSpec<Body extends object> {
+  operation: string;
+  actorRequired: boolean;
+  keyed?: { operation: KeyedOperation; meaning(found: Found, version: number): Meaning };
+  /** A key alone may do this without naming a version; throws when this key may not. */
+  byKeyAlone?: (found: Found) => void;
+  /** Decides for itself what an ended or locked submission means. */
+  guardsItself?: true;
+  /** The fields that the caller wants to set, to tell what conflicts. */
+  attempted?: Record<string, unknown>;
+  decide(submission: Submission, context: DecideContext, found: Found): Decision | Promise<Decision>;
+  body(shown: Shown, actor: Actor): Body;
+}
+
+/** One try at a write: everything it stands on. */
+export interface Attempt<Body extends object> {
+  context: Context;
+  call: WriteCall;
+  spec: WriteSpec<Body>;
+  found: Found;
+  actor: Actor;
+  /** Present when the call is guarded by an idempotency key. */
+  key?: { ref: KeyRef; fingerprint: Hash };
+}
+
+/** The version that the caller's write was made on. */
+export const carriedVersion = ({ found, call }: Pick<Attempt<object>, "found" | "call">): number =>
+  found.token?.row.version ?? call.target.versions[0] ?? found.submission.version;
+
+/** Whose record it is: the key's actor; without a key, whoever bears the submission's token. */
+export const principalName = ({ principal, submission }: Found): string =>
+  principal === undefined
+    ? `submission:${submission.submissionId}`
+    : `actor:${principal.actor.kind}:${principal.actor.id}`;

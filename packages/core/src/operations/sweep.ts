@@ -1,0 +1,63 @@
+import { decideWarn, warnAt } from "../domain/decide/expire.ts";
+import { isEditable } from "../domain/transitions.ts";
+import type { Due } from "../ports/deadlines.ts";
+import { commitDecision } from "./support/commit.ts";
+import type { Context } from "./support/context.ts";
+import { expireIfDue, TTL_ENFORCER } from "./support/expire-due.ts";
+import { openRow } from "./support/open-snapshot.ts";
+
+export interface Swept {
+  expired: number;
+  warned: number;
+  tokens: number;
+  records: number;
+}
+
+/**
+ * One bounded round of what time asks for: expire, warn, forget. Answers what it did; a full batch means that more may wait.
+ * Every step stands alone, so a round that dies half-way is finished by the next.
+ */
+export async function sweep(context: Context): Promise<Swept> {
+  const { deps } = context;
+  const { backend, settings, instrumentation } = deps;
+  const { sweepBatch, policy } = settings;
+  const now = await backend.deadlines.now();
+  const overdue = await backend.deadlines.expired(now - policy.clockSkewMs, sweepBatch);
+  await Promise.all(overdue.map((due) => expireOne(context, due)));
+  const warnable = await backend.deadlines.warnable(now, sweepBatch);
+  await Promise.all(warnable.map((due) => warnOne(context, due)));
+  const tokens = await backend.tokens.forgetExpired(now - policy.clockSkewMs, sweepBatch);
+  const records = await backend.idempotency.forgetExpired(sweepBatch);
+  const swept = { expired: overdue.length, warned: warnable.length, tokens, records };
+  for (const what of ["warned", "tokens", "records"] as const) {
+    if (swept[what] > 0) instrumentation.record({ name: "swept", what, count: swept[what] });
+  }
+  return swept;
+}
+
+async function loadDue({ deps, catalog }: Context, { tenant, submissionId }: Due) {
+  const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant } });
+  if (loaded.submission === undefined) return undefined;
+  const submission = openRow(deps.sealer, loaded.submission);
+  return { submission, now: loaded.now, intake: await catalog.byDigest(submission.definition) };
+}
+
+async function expireOne(context: Context, due: Due): Promise<void> {
+  const found = await loadDue(context, due);
+  if (found !== undefined) await expireIfDue(context.deps, found);
+}
+
+async function warnOne(context: Context, due: Due): Promise<void> {
+  const found = await loadDue(context, due);
+  if (found === undefined) return;
+  const { submission, now, intake } = found;
+  if (!isEditable(submission.state) || submission.warned || now < warnAt(submission)) return;
+  await commitDecision(context.deps, {
+    operation: "warn",
+    before: submission,
+    decision: decideWarn(submission, now),
+    actor: TTL_ENFORCER,
+    now,
+    intake,
+  });
+}

@@ -1,0 +1,72 @@
+import type { IntakeEvent } from "@formbridge/contract";
+import { ContractError } from "../domain/error.ts";
+import { eventFilter, eventView, type GetEventsCall } from "./get-events.ts";
+import type { Context } from "./support/context.ts";
+import { runRead } from "./support/run-read.ts";
+
+const BATCH = 200;
+
+/**
+ * A submission's events as they come: first what is there, then what is written, until the reader leaves. Wake-ups are hints;
+ * every batch comes from the log, in order and without a gap. The right to see is checked when the watch begins.
+ */
+export async function watchEvents(
+  context: Context,
+  call: GetEventsCall & { signal: AbortSignal },
+): Promise<AsyncGenerator<IntakeEvent, void, undefined>> {
+  const filter = eventFilter(call.query);
+  const { submission, withhold } = await runRead(context, call, "getEvents");
+  if (withhold) throw new ContractError("token_conflict", "The resume token is stale.");
+  const { tenant, submissionId } = submission;
+  const { events } = context.deps.backend;
+  const proof = call.query.proof === "true";
+  const first = call.query.afterEventId;
+  const read = (after: string | undefined) =>
+    events.read({ tenant, submissionId, ...(after !== undefined && { afterEventId: after }), ...filter }, BATCH);
+  // Read before the answer begins: an unknown place is a 400, not a broken stream.
+  const opening = await read(first);
+  if (opening === undefined) throw new ContractError("bad_request", "afterEventId: there is no such event.");
+  return follow(opening);
+
+  async function* follow(start: NonNullable<typeof opening>): AsyncGenerator<IntakeEvent, void, undefined> {
+    const bell = createBell(call.signal);
+    const unsubscribe = context.deps.wakeups.subscribe(submissionId, bell.ring);
+    try {
+      let batch = start;
+      let after = first;
+      while (!call.signal.aborted) {
+        for (const event of batch) {
+          after = event.eventId;
+          yield eventView(event, { proof });
+        }
+        if (batch.length < BATCH) await bell.rung();
+        batch = (await read(after)) ?? [];
+      }
+    } finally {
+      unsubscribe();
+    }
+  }
+}
+
+/** Rings once for many: what rings while nobody waits is remembered. Rung at first: something may have come before it hung. */
+function createBell(signal: AbortSignal): { ring(): void; rung(): Promise<void> } {
+  let pending = true;
+  let wake: (() => void) | undefined;
+  const ring = (): void => {
+    pending = true;
+    wake?.();
+  };
+  signal.addEventListener("abort", ring, { once: true });
+  return {
+    ring,
+    async rung() {
+      if (!pending) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      pending = false;
+      wake = undefined;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Deadlines } from "./deadlines.ts";
+import type { EventLog } from "./events.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { Intakes } from "./intakes.ts";
+import type { Jobs } from "./jobs.ts";
+import type { Keys } from "./keys.ts";
+import type { Store } from "./store.ts";
+import type { Submissions } from "./submissions.ts";
+import type { TokenIndex } from "./tokens.ts";
+
+/** Every port that one database serves. What is written through one of them, the others see. */
+export interface Backend {
+  store: Store;
+  tokens: TokenIndex;
+  idempotency: Idempotency;
+  events: EventLog;
+  jobs: Jobs;
+  deadlines: Deadlines;
+  intakes: Intakes;
+  keys: Keys;
+  submissions: Submissions;
+  /** Finishes the commits that were handed in, then lets go of the database. Commits after it throw `StoreDown`. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,39 @@
+import type { EventStream, EventType } from "@formbridge/contract";
+import type { Instant } from "../domain/instant.ts";
+import type { ChainedEvent } from "./store.ts";
+
+export interface EventFilter {
+  streams: readonly EventStream[];
+  types?: readonly EventType[];
+}
+
+/** A place in the feed of all events of a tenant: grows in the order of commits. */
+export type FeedPosition = number;
+export interface FeedEvent {
+  position: FeedPosition;
+  event: ChainedEvent;
+}
+
+/** Reads the append-only log. Events are written by `Store.commit` alone. */
+export interface EventLog {
+  /**
+   * A submission's events after `afterEventId` (from the start without it), in order of writing; at most `limit`.
+   * Answers undefined when `afterEventId` is not an event of this submission.
+   */
+  read(
+    where: { tenant: string; submissionId: string; afterEventId?: string } & EventFilter,
+    limit: number,
+  ): Promise<ChainedEvent[] | undefined>;
+  /** Events across submissions after a position. Never skips an event that commits later than one it has shown. */
+  feed(
+    where: { tenant: string; intakeIds?: readonly string[]; from?: Instant; until?: Instant } & EventFilter,
+    page: { after: FeedPosition; limit: number },
+  ): Promise<FeedEvent[]>;
+}
+
+/** Tells waiting readers that a submission has new events. A hint: the log is the truth, and a lost hint only delays. */
+export interface Wakeups {
+  notify(submissionId: string): void;
+  /** Answers how to stop listening. */
+  subscribe(submissionId: string, wake: () => void): () => void;
+}

@@ -1,0 +1,34 @@
+import { createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
+import type { Sealed, Sealer } from "../ports/sealer.ts";
+import { deriveKeys } from "./secrets.ts";
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** AES-256-GCM: `<key id>.<base64url of nonce, tag and text>`. */
+export function createAesSealer(secrets: readonly string[]): Sealer {
+  const keys = deriveKeys(secrets, "seal");
+  const byId = new Map(keys.map((key) => [key.id, key.bytes]));
+  const [newest] = keys;
+  return {
+    seal(plain, bound) {
+      const nonce = randomFillSync(Buffer.allocUnsafe(NONCE_BYTES));
+      const cipher = createCipheriv("aes-256-gcm", newest.bytes, nonce);
+      cipher.setAAD(Buffer.from(bound));
+      const text = cipher.update(plain, "utf8");
+      cipher.final();
+      return `${newest.id}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64url")}`;
+    },
+    open(sealed: Sealed, bound) {
+      const dot = sealed.indexOf(".");
+      const key = byId.get(sealed.slice(0, dot));
+      if (key === undefined) throw new Error("sealed with a key that this server does not have");
+      const bytes = Buffer.from(sealed.slice(dot + 1), "base64url");
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
+      decipher.setAAD(Buffer.from(bound));
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+      return Buffer.concat([text, decipher.final()]).toString("utf8");
+    },
+  };
+}

@@ -1,0 +1,3 @@
+export { createOpenApi } from "./openapi.ts";
+export { ROUTES } from "./routes.ts";
+export { createHttpServer, type HttpOptions } from "./server.ts";

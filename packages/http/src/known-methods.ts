@@ -1,0 +1,19 @@
+import type { Route } from "./route.ts";
+
+const BUILT_IN = [
+  { path: "/healthz", method: "GET" },
+  { path: "/readyz", method: "GET" },
+  { path: "/openapi.json", method: "GET" },
+];
+
+/** Which methods a path takes: tells a wrong method (405) from a wrong path (404). */
+export function createMethodFinder(routes: readonly Pick<Route, "path" | "method">[]): (url: string) => string[] {
+  const patterns = [...routes, ...BUILT_IN].map(({ path, method }) => ({
+    method,
+    pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/g, "[^/]+")}$`),
+  }));
+  return (url) => {
+    const [path = ""] = url.split("?");
+    return [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+  };
+}

@@ -1,0 +1,156 @@
+import { ERROR_TYPES, ErrorBodySchema, type ErrorType } from "@formbridge/contract";
+import type { TObject, TSchema } from "typebox";
+import { STATUS } from "./error-map.ts";
+import type { Route } from "./route.ts";
+import { ROUTES } from "./routes.ts";
+
+type Document = Record<string, unknown>;
+
+/** The contract as OpenAPI 3.1, from the same schemas that check requests. */
+export function createOpenApi(about: { version: string; publicUrl: string }): Document {
+  const paths: Record<string, Record<string, Document>> = {};
+  for (const route of ROUTES) {
+    const path = route.path.replace(/:([A-Za-z]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "FormBridge",
+      version: about.version,
+      description: "Agents and humans fill in a submission together; reviewers approve; it arrives exactly once.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: about.publicUrl }],
+    paths: { ...paths, ...serverPaths() },
+    components: {
+      schemas: { Error: plain(ErrorBodySchema) },
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "An API key: fbk_ and 43 characters." },
+        token: {
+          type: "apiKey",
+          in: "header",
+          name: "If-Match",
+          description: "A resume token: rtok_ and 43 characters. In the path or the body it does the same.",
+        },
+      },
+    },
+  };
+}
+
+/** Schemas carry symbols of their library; JSON keeps what the document needs. */
+const plain = (schema: TSchema): Document => JSON.parse(JSON.stringify(schema)) as Document;
+
+function operation(route: Route): Document {
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    tags: [tagOf(route)],
+    security: securityOf(route),
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
+    ...(route.body && { requestBody: requestBody(route.body) }),
+    responses: { ...success(route), ...failures(route.errors) },
+  };
+}
+
+const tagOf = ({ path }: Route): string => path.split("/")[1] ?? "";
+
+function securityOf({ opensWith }: Route): Document[] {
+  if (opensWith === "key") return [{ key: [] }];
+  if (opensWith === "token") return [{ token: [] }, {}];
+  if (opensWith === "key unless public") return [{ key: [] }, {}];
+  return [{ key: [] }, { token: [] }];
+}
+
+const PATH_EXAMPLES: Record<string, string> = {
+  intakeId: "contact",
+  ref: "sub_01977d3e-8c00-7000-8000-000000000001",
+  uploadId: "upl_01977d3e-8c00-7000-8000-000000000002",
+  keyId: "key_01977d3e-8c00-7000-8000-000000000003",
+};
+
+function pathParameters({ path, opensWith }: Route): Document[] {
+  return [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: name === "ref" ? (opensWith === "token" ? "A resume token." : "A submission id, or a resume token.") : name,
+    schema: { type: "string" },
+    example: PATH_EXAMPLES[name] ?? name,
+  }));
+}
+
+function queryParameters({ query }: Route): Document[] {
+  if (query === undefined) return [];
+  return Object.entries((query as TObject).properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: false,
+    schema: plain(schema),
+  }));
+}
+
+const header = (name: string, description: string): Document => ({
+  name,
+  in: "header",
+  required: false,
+  description,
+  schema: { type: "string" },
+});
+
+function headerParameters({ id, method, path }: Route): Document[] {
+  const headers: Document[] = [];
+  if (path.includes(":ref") && method !== "GET") {
+    headers.push(header("If-Match", 'The token or version that the write is made on: rtok_…, "rtok_…", "42" or "v42-rtok_…".'));
+    headers.push(header("X-Intake-Version", "When given, must be the current version."));
+  }
+  if (id.startsWith("getSubmission")) headers.push(header("If-None-Match", "A token; 304 when nothing changed since."));
+  if (/^(createSubmission|setFields|submit)/.test(id)) headers.push(header("Idempotency-Key", "The same for every retry."));
+  if (id.startsWith("getEvents")) headers.push(header("Last-Event-ID", "For a live stream: go on after this event."));
+  return headers;
+}
+
+function requestBody(schema: TSchema): Document {
+  const { examples, ...rest } = plain(schema) as { examples?: unknown[] };
+  const [example] = examples ?? [];
+  const required = ((schema as TObject).required ?? []).length > 0;
+  return { required, content: { "application/json": { schema: rest, ...(example !== undefined && { example }) } } };
+}
+
+function success(route: Route): Document {
+  const content: Document = { "application/json": { schema: plain(route.response) } };
+  if (route.id.startsWith("getEvents")) {
+    content["application/x-ndjson"] = { schema: { type: "string" } };
+    content["text/event-stream"] = { schema: { type: "string" } };
+  }
+  const ok = { description: "Done.", content };
+  return {
+    "200": ok,
+    ...(route.creates && { "201": { ...ok, description: "Created." } }),
+    ...(route.id.startsWith("getSubmission") && { "304": { description: "Nothing changed." } }),
+  };
+}
+
+const ALWAYS: readonly ErrorType[] = ["bad_request", "payload_too_large", "unsupported_media_type", "headers_too_large", "internal_error"];
+
+function failures(errors: readonly ErrorType[]): Document {
+  const byStatus = Map.groupBy(new Set([...errors, ...ALWAYS]), (type) => String(STATUS[type]));
+  return Object.fromEntries(
+    [...byStatus].map(([status, types]) => [
+      status,
+      {
+        description: types.map((type) => `\`${type}\`: ${ERROR_TYPES[type].meaning}`).join(" "),
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    ]),
+  );
+}
+
+const serverPath = (operationId: string, summary: string): Document => ({
+  get: { operationId, summary, tags: ["server"], responses: { "200": { description: "Yes." }, "503": { description: "Not now." } } },
+});
+
+const serverPaths = (): Document => ({
+  "/healthz": serverPath("healthz", "Is the process up?"),
+  "/readyz": serverPath("readyz", "Are the stores reachable?"),
+});

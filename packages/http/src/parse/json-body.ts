@@ -1,0 +1,83 @@
+import { isUtf8 } from "node:buffer";
+import { ContractError } from "@formbridge/core";
+
+export interface JsonLimits {
+  maxDepth: number;
+  maxKeys: number;
+}
+
+const bad = (message: string, cause?: unknown): ContractError => new ContractError("bad_request", message, { cause });
+
+/**
+ * Reads a body so that nothing is lost or smuggled on the way in: no broken UTF-8, no lone surrogate, no number that would be
+ * rounded, no name that reaches a prototype, nothing too deep or too wide.
+ */
+export function parseJsonBody(bytes: Buffer, limits: JsonLimits): unknown {
+  if (!isUtf8(bytes)) throw bad("The body is not valid UTF-8.");
+  const text = bytes.toString("utf8");
+  const value = parseExactly(text);
+  checkTree(value, { depth: 0, limits, seen: { keys: 0 } });
+  return value;
+}
+
+function parseExactly(text: string): unknown {
+  try {
+    return MAY_ROUND.test(text) ? JSON.parse(text, refuseRounding) : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof ContractError) throw error;
+    throw bad("The body is not valid JSON.", error);
+  }
+}
+
+/** Only long digit runs and exponents can be rounded; everything else takes the fast way. */
+const MAY_ROUND = /\d[\d.]{15}|\d[eE]/;
+
+/** Compares the number as written with the number as kept, both as plain decimals. */
+function refuseRounding(_key: string, value: unknown, context?: { source: string }): unknown {
+  if (typeof value === "number" && context !== undefined && !isSameNumber(context.source, value)) {
+    throw bad(`The number ${context.source.slice(0, 40)} can't be kept exactly; send it as a string.`);
+  }
+  return value;
+}
+
+const isSameNumber = (source: string, value: number): boolean =>
+  Number.isFinite(value) && plainDecimal(source) === plainDecimal(String(value));
+
+/** `-1.50e3` becomes digits and an exponent without leading or trailing zeros. */
+function plainDecimal(text: string): string {
+  const [mantissa = "", exponent = "0"] = text.toLowerCase().replace(/^-/, "").split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  if (significant === "") return "0";
+  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
+
+const UNSAFE_NAMES = new Set(["__proto__", "prototype", "constructor"]);
+
+function checkTree(value: unknown, at: { depth: number; limits: JsonLimits; seen: { keys: number } }): void {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw bad("The body has a lone surrogate.");
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  const { depth, limits, seen } = at;
+  if (depth >= limits.maxDepth) throw bad(`The body is nested deeper than ${limits.maxDepth}.`);
+  const inner = { depth: depth + 1, limits, seen };
+  if (Array.isArray(value)) {
+    for (const item of value) checkTree(item, inner);
+    return;
+  }
+  const names = Object.keys(value);
+  countKeys(seen, names.length, limits);
+  for (const name of names) {
+    if (UNSAFE_NAMES.has(name)) throw bad(`The name ${name} can't be used.`);
+    if (!name.isWellFormed()) throw bad("The body has a lone surrogate.");
+    checkTree((value as Record<string, unknown>)[name], inner);
+  }
+}
+
+function countKeys(seen: { keys: number }, more: number, limits: JsonLimits): void {
+  seen.keys += more;
+  if (seen.keys > limits.maxKeys) throw bad(`The body has more than ${limits.maxKeys} keys.`);
+}

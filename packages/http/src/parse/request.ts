@@ -1,0 +1,81 @@
+import type { Caller, Target } from "@formbridge/core";
+import { ContractError } from "@formbridge/core";
+import type { FastifyRequest } from "fastify";
+import type { Parsed } from "../route.ts";
+import { parseCondition } from "./if-match.ts";
+
+export interface RequestOptions {
+  allowTestHeaders: boolean;
+}
+
+/** A header that HTTP lets a client send once. */
+function single(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  const header = single(request, "authorization");
+  if (header === undefined) return { address: request.ip };
+  const apiKey = /^Bearer +(\S+)$/i.exec(header)?.[1];
+  if (apiKey === undefined) throw new ContractError("unauthorized", "Authorization must be: Bearer fbk_…");
+  return { address: request.ip, apiKey };
+}
+
+const TOKEN_PREFIX = "rtok_";
+
+/** What path, headers and body name. `/submissions/{rtok_…}` is the same thing as `/resume/{rtok_…}`. */
+function targetOf(request: FastifyRequest, params: Record<string, string>, body: Record<string, unknown>): Target {
+  const { ref } = params;
+  const byToken = ref !== undefined && (request.routeOptions.url?.startsWith("/resume/") || ref.startsWith(TOKEN_PREFIX));
+  const isWrite = request.method !== "GET" && request.method !== "HEAD";
+  const condition = isWrite ? parseCondition(single(request, "if-match")) : {};
+  const given = [byToken ? ref : undefined, condition.token, body.resumeToken as string | undefined];
+  const tokens = [...new Set(given.filter((token) => token !== undefined))];
+  const versions = [condition.version, versionHeader(request, isWrite), body.version as number | undefined];
+  const id = byToken ? (body.submissionId as string | undefined) : ref;
+  if (!byToken && body.submissionId !== undefined && body.submissionId !== ref) {
+    throw new ContractError("bad_request", "submissionId is not the id of the path.");
+  }
+  return { tokens, versions: versions.filter((version) => version !== undefined), ...(id !== undefined && { submissionId: id }) };
+}
+
+function versionHeader(request: FastifyRequest, isWrite: boolean): number | undefined {
+  const text = isWrite ? single(request, "x-intake-version") : undefined;
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new ContractError("bad_request", "X-Intake-Version must be a whole number.");
+  return Number(text);
+}
+
+function keyOf(request: FastifyRequest, body: Record<string, unknown>): string | undefined {
+  return single(request, "idempotency-key") ?? (body.idempotencyKey as string | undefined);
+}
+
+function keyTtlOf(request: FastifyRequest, { allowTestHeaders }: RequestOptions): number | undefined {
+  const text = allowTestHeaders ? single(request, "x-idempotency-ttl") : undefined;
+  if (text === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(text)) throw new ContractError("bad_request", "X-Idempotency-TTL must be a number of milliseconds.");
+  return Number(text);
+}
+
+/** Gathers what a request names, from wherever the contract lets it say so. */
+export function parseRequest(
+  request: FastifyRequest,
+  { body, options }: { body: Record<string, unknown>; options: RequestOptions },
+): Parsed {
+  const params = request.params as Record<string, string>;
+  const idempotencyKey = keyOf(request, body);
+  const idempotencyTtlMs = keyTtlOf(request, options);
+  const { token, version } = parseCondition(single(request, "if-none-match"));
+  const known = token ?? version?.toString();
+  return {
+    caller: callerOf(request),
+    params,
+    body,
+    query: request.query as Record<string, unknown>,
+    target: targetOf(request, params, body),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(idempotencyTtlMs !== undefined && { idempotencyTtlMs }),
+    ...(known !== undefined && { ifNoneMatch: known }),
+  };
+}

@@ -1,0 +1,41 @@
+import { ContractError } from "@formbridge/core";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { TSchema } from "typebox";
+
+const compiler = (options: { coerceTypes: boolean }): Ajv2020 => {
+  const ajv = new Ajv2020({ ...options, strict: false, allErrors: false });
+  addFormats.default(ajv);
+  return ajv;
+};
+const bodies = compiler({ coerceTypes: false });
+const queries = compiler({ coerceTypes: true });
+
+/** Checks what came against its wire schema; what does not fit is a 400 that names the place. */
+export type Check = (value: unknown) => void;
+
+export const checkBody = (schema: TSchema): Check => check(bodies.compile(schema), "The body");
+export const checkQuery = (schema: TSchema): Check => check(queries.compile(schema), "The query");
+
+function check(validate: ValidateFunction, what: string): Check {
+  return (value) => {
+    if (validate(value)) return;
+    const [error] = validate.errors ?? [];
+    const place = placeOf(error);
+    throw new ContractError("bad_request", `${what}${place === "" ? "" : ` at ${place}`} ${wordsOf(error)}.`, {
+      ...(place !== "" && { fields: [{ path: place, code: "custom" as const, message: `${place} ${wordsOf(error)}.` }] }),
+    });
+  };
+}
+
+const placeOf = (error: ErrorObject | undefined): string => {
+  const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  const extra: unknown = error?.params.additionalProperty;
+  return typeof extra === "string" ? [path, extra].filter((part) => part !== "").join(".").slice(0, 200) : path;
+};
+
+function wordsOf(error: ErrorObject | undefined): string {
+  if (error?.keyword === "additionalProperties") return "is not known here";
+  if (error?.keyword === "enum") return `must be one of ${(error.params.allowedValues as unknown[]).join(", ")}`;
+  return error?.message ?? "does not fit";
+}

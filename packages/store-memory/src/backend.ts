@@ -1,0 +1,30 @@
+import type { Backend, Instant } from "@formbridge/core";
+import { createDeadlines } from "./deadlines.ts";
+import { createEventLog } from "./events.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { createIntakes } from "./intakes.ts";
+import { createJobs } from "./jobs.ts";
+import { createKeys } from "./keys.ts";
+import { createStore } from "./store.ts";
+import { createSubmissions } from "./submissions.ts";
+import { createTables } from "./tables.ts";
+import { createTokenIndex } from "./tokens.ts";
+
+/** All ports in this process's memory: for tests and trials. Look-ups by filter walk everything there is. */
+export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
+  const tables = createTables(now);
+  return {
+    store: createStore(tables),
+    tokens: createTokenIndex(tables),
+    idempotency: createIdempotency(tables),
+    events: createEventLog(tables),
+    jobs: createJobs(tables),
+    deadlines: createDeadlines(tables),
+    intakes: createIntakes(tables),
+    keys: createKeys(tables),
+    submissions: createSubmissions(tables),
+    close: async () => {
+      tables.closed = true;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import {
+  type AuditEvent,
+  type ChainedEvent,
+  type Change,
+  type Committed,
+  chainEvent,
+  EMPTY_HEAD,
+  type Instant,
+  type KeyRef,
+  type Loaded,
+  type LoadQuery,
+  type ScopedKey,
+  type Store,
+  StoreDown,
+} from "@formbridge/core";
+import { answer, findRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
+
+export function createStore(tables: Tables): Store {
+  return {
+    load: (query) => answer(tables, () => load(tables, query)),
+    commit: (change) => {
+      const given = structuredClone(change);
+      return answer(tables, () => commit(tables, given));
+    },
+  };
+}
+
+function load(tables: Tables, { by, key }: LoadQuery): Loaded {
+  if ("intake" in by) return loadByIntake(tables, by.intake, key);
+  const presented = "token" in by ? tables.tokens.get(by.token) : undefined;
+  const stored = tables.submissions.get("id" in by ? by.id : (presented?.submissionId ?? ""));
+  const loaded: Loaded = { now: tables.now() };
+  if (stored === undefined || ("tenant" in by && stored.tenant !== by.tenant)) return loaded;
+  if (presented !== undefined) loaded.presented = presented;
+  loaded.submission = { ...stored.row, sealedToken: stored.sealedToken };
+  return withRecord(tables, loaded, key && { ...key, tenant: stored.tenant, intakeId: stored.row.submission.intakeId });
+}
+
+function loadByIntake(tables: Tables, id: string, key: KeyRef | undefined): Loaded {
+  const loaded: Loaded = { now: tables.now() };
+  const intake = tables.intakes.get(id);
+  if (intake === undefined) return loaded;
+  const { tenant, digest, retired } = intake;
+  if (!retired) loaded.definition = { digest, tenant };
+  return withRecord(tables, loaded, key && { ...key, tenant, intakeId: id });
+}
+
+function withRecord(tables: Tables, loaded: Loaded, key: ScopedKey | undefined): Loaded {
+  const record = key && findRecord(tables, key);
+  if (record !== undefined) loaded.record = record;
+  return loaded;
+}
+
+function commit(tables: Tables, change: Change): Committed {
+  const at = tables.now();
+  const stored = tables.submissions.get(change.row.submission.submissionId);
+  const refused = refusal(tables, change, stored);
+  if (refused !== undefined) return refused;
+  // Whatever can fail comes before the first write: there is no transaction to undo.
+  const audit = chain(change.audit, stored);
+  const currentToken = change.token?.hash ?? stored?.currentToken;
+  const sealedToken = change.token?.sealed ?? stored?.sealedToken;
+  if (
+    currentToken === undefined ||
+    sealedToken === undefined ||
+    (change.token && tables.tokens.has(change.token.hash))
+  ) {
+    throw new StoreDown("a new submission needs a token, and every token is new", "not_applied");
+  }
+  const { tokenHead, idempotencyHead } = audit;
+  writeToken(tables, change, stored);
+  tables.submissions.set(change.row.submission.submissionId, {
+    tenant: change.tenant,
+    row: change.row,
+    sealedToken,
+    currentToken,
+    tokenHead,
+    idempotencyHead,
+  });
+  for (const event of [...change.events, ...audit.events]) append(tables, change, event);
+  writeRecord(tables, change, at);
+  writeJobs(tables, change);
+  return { kind: "committed", at };
+}
+
+function refusal(tables: Tables, change: Change, stored: StoredSubmission | undefined): Committed | undefined {
+  const { expect, key, tenant, row } = change;
+  const scope = scopeOf(change);
+  const record = scope && findRecord(tables, scope);
+  if (record !== undefined && record.fingerprint !== key?.replaces) return { kind: "key_taken", record };
+  const asExpected =
+    "absent" in expect
+      ? stored === undefined
+      : stored?.row.submission.revision === expect.revision && stored.tenant === tenant;
+  if (!asExpected) {
+    const query: LoadQuery = { by: { id: row.submission.submissionId, tenant } };
+    return { kind: "stale", loaded: load(tables, key === undefined ? query : { ...query, key: key.ref }) };
+  }
+  const now = tables.now();
+  if ("notAfter" in expect && expect.notAfter !== undefined && now > expect.notAfter) return { kind: "too_late", now };
+  return undefined;
+}
+
+function scopeOf({ key, tenant, row }: Change): ScopedKey | undefined {
+  return key && { ...key.ref, tenant, intakeId: row.submission.intakeId };
+}
+
+function writeToken(tables: Tables, { tenant, row, token }: Change, stored: StoredSubmission | undefined): void {
+  if (token === undefined) return;
+  const { submissionId, intakeId, version } = row.submission;
+  const { issuedAt } = row.submission.token;
+  const { hash, epoch, expiresAt } = token;
+  const before = stored && tables.tokens.get(stored.currentToken);
+  if (before !== undefined) before.rotatedAt = issuedAt;
+  tables.tokens.set(hash, { hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt });
+}
+
+function append(tables: Tables, { tenant, row }: Change, event: ChainedEvent): void {
+  const { submissionId, intakeId } = row.submission;
+  const stored = { position: tables.events.length + 1, event, tenant, intakeId };
+  tables.events.push(stored);
+  const own = tables.eventsOf.get(submissionId);
+  if (own === undefined) tables.eventsOf.set(submissionId, [stored]);
+  else own.push(stored);
+}
+
+function writeRecord(tables: Tables, change: Change, at: Instant): void {
+  const scope = scopeOf(change);
+  if (scope === undefined || change.key === undefined) return;
+  const { replaces: _, ...record } = change.key;
+  const { submissionId } = change.row.submission;
+  tables.records.set(recordName(scope), { ...record, submissionId, recordedAt: at });
+}
+
+function writeJobs(tables: Tables, { tenant, row, jobs, dropJobs }: Change): void {
+  const { submissionId } = row.submission;
+  for (const key of dropJobs) tables.jobs.delete(nameOf(tenant, key));
+  for (const { key, kind, runAt } of jobs) {
+    tables.jobs.set(nameOf(tenant, key), { tenant, submissionId, key, kind, runAt, attempt: 0, leasedUntil: 0 });
+  }
+}
+
+function chain(audit: AuditEvent[], stored: StoredSubmission | undefined) {
+  let tokenHead = stored?.tokenHead ?? EMPTY_HEAD;
+  let idempotencyHead = stored?.idempotencyHead ?? EMPTY_HEAD;
+  const events = audit.map((event) => {
+    if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
+    const chained = chainEvent(event, event.stream === "token" ? tokenHead : idempotencyHead);
+    const head = { seq: chained.seq, hash: chained.hash };
+    if (event.stream === "token") tokenHead = head;
+    else idempotencyHead = head;
+    return chained;
+  });
+  return { events, tokenHead, idempotencyHead };
+}

@@ -1,0 +1,88 @@
+import type { IntakeDefinition } from "@formbridge/contract";
+import {
+  type ApiKey,
+  type ChainHead,
+  endedAt,
+  type FeedEvent,
+  type Hash,
+  type Instant,
+  isLive,
+  type Job,
+  type KeyRecord,
+  type ScopedKey,
+  StoreDown,
+  type StoredIntake,
+  type SubmissionRow,
+  type TokenRow,
+} from "@formbridge/core";
+
+export interface StoredSubmission {
+  tenant: string;
+  row: SubmissionRow;
+  sealedToken: string;
+  currentToken: Hash;
+  tokenHead: ChainHead;
+  idempotencyHead: ChainHead;
+}
+
+interface StoredEvent extends FeedEvent {
+  tenant: string;
+  intakeId: string;
+}
+
+interface StoredJob extends Job {
+  leasedUntil: Instant;
+}
+
+/** Everything that a backend holds. What is in here never leaves: answers are copies. */
+export interface Tables {
+  now: () => Instant;
+  closed: boolean;
+  submissions: Map<string, StoredSubmission>;
+  tokens: Map<Hash, TokenRow>;
+  records: Map<string, KeyRecord>;
+  events: StoredEvent[];
+  eventsOf: Map<string, StoredEvent[]>;
+  jobs: Map<string, StoredJob>;
+  intakes: Map<string, StoredIntake>;
+  definitions: Map<Hash, IntakeDefinition>;
+  keys: Map<string, { key: ApiKey; revoked: boolean }>;
+}
+
+export function createTables(now: () => Instant): Tables {
+  return {
+    now,
+    closed: false,
+    submissions: new Map(),
+    tokens: new Map(),
+    records: new Map(),
+    events: [],
+    eventsOf: new Map(),
+    jobs: new Map(),
+    intakes: new Map(),
+    definitions: new Map(),
+    keys: new Map(),
+  };
+}
+
+/** Joins parts into a map's key without letting two different lists meet. */
+export const nameOf = (...parts: string[]): string => JSON.stringify(parts);
+
+export const recordName = ({ tenant, intakeId, operation, hash }: ScopedKey): string =>
+  nameOf(tenant, intakeId, operation, hash);
+
+export function liveRecord(tables: Tables, record: KeyRecord): boolean {
+  const submission = tables.submissions.get(record.submissionId)?.row.submission;
+  return isLive(record, submission && endedAt(submission), tables.now());
+}
+
+export function findRecord(tables: Tables, key: ScopedKey): KeyRecord | undefined {
+  const record = tables.records.get(recordName(key));
+  return record !== undefined && liveRecord(tables, record) ? record : undefined;
+}
+
+/** Runs a query as a promise, on an open backend only, and answers a copy. */
+export async function answer<T>(tables: Tables, query: () => T): Promise<T> {
+  if (tables.closed) throw new StoreDown("the store is closed", "not_applied");
+  return structuredClone(query());
+}

@@ -1,0 +1,117 @@
+import {
+  type AuditEvent,
+  type Change,
+  type Committed,
+  chainEvent,
+  EMPTY_HEAD,
+  endedAt,
+  type Instant,
+  type Loaded,
+  type LoadQuery,
+  type ScopedKey,
+} from "@formbridge/core";
+import type { Database } from "better-sqlite3";
+import { createEventWriter, type EventOwner } from "./events.ts";
+import { createJobWriter } from "./jobs.ts";
+import type { Records } from "./records.ts";
+import { createRowWriter, type Standing } from "./submission-rows.ts";
+import { createTokenWriter } from "./tokens.ts";
+
+interface Reading {
+  records: Records;
+  load: (query: LoadQuery) => Loaded;
+  now: () => Instant;
+}
+
+/** Checks one change and writes it. Runs inside the group's transaction; refuses before it writes anything. */
+export function createApplyChange(db: Database, { records, load, now }: Reading): (change: Change) => Committed {
+  const rows = createRowWriter(db);
+  const tokens = createTokenWriter(db);
+  const jobs = createJobWriter(db);
+  const append = createEventWriter(db);
+
+  function refusal(change: Change, standing: Standing | undefined, at: Instant): Committed | undefined {
+    const { expect, key, tenant } = change;
+    const scope = scopeOf(change);
+    const record = scope && records.find(scope, at);
+    if (record !== undefined && record.fingerprint !== key?.replaces) return { kind: "key_taken", record };
+    const asExpected =
+      "absent" in expect
+        ? standing === undefined
+        : standing?.revision === expect.revision && standing.tenant === tenant;
+    if (!asExpected) return { kind: "stale", loaded: reload(change) };
+    if ("notAfter" in expect && expect.notAfter !== undefined && at > expect.notAfter)
+      return { kind: "too_late", now: at };
+    return undefined;
+  }
+
+  const reload = ({ row, tenant, key }: Change): Loaded =>
+    load({ by: { id: row.submission.submissionId, tenant }, ...(key === undefined ? {} : { key: key.ref }) });
+
+  function writeRow(change: Change, standing: Standing | undefined): { sid: number; audit: ReturnType<typeof chain> } {
+    const audit = chain(change.audit, standing);
+    const write = { row: change.row, sealedToken: change.token?.sealed, ...audit };
+    if (standing === undefined) return { sid: rows.insert(change.tenant, write), audit };
+    rows.update(standing, write);
+    return { sid: standing.sid, audit };
+  }
+
+  function writeToken({ row, token }: Change, standing: Standing | undefined, owner: EventOwner): void {
+    if (token === undefined) return;
+    const { issuedAt } = row.submission.token;
+    const { hash, epoch, expiresAt } = token;
+    if (standing !== undefined) tokens.retire(standing.sid, standing.version, issuedAt);
+    tokens.issue({ ...owner, version: row.submission.version, hash, epoch, issuedAt, expiresAt });
+  }
+
+  function writeRecord(
+    change: Change,
+    standing: Standing | undefined,
+    { sid, at }: { sid: number; at: Instant },
+  ): void {
+    const { submission } = change.row;
+    const ended = endedAt(submission) ?? null;
+    if (ended !== null && standing?.endedAt === null) records.submissionEnded(sid, ended);
+    const scope = scopeOf(change);
+    if (scope === undefined || change.key === undefined) return;
+    records.put({ scope, sid, submissionId: submission.submissionId, write: change.key, at, endedAt: ended });
+  }
+
+  return (change) => {
+    const at = now();
+    const { submissionId, intakeId } = change.row.submission;
+    const standing = rows.standing(submissionId);
+    const refused = refusal(change, standing, at);
+    if (refused !== undefined) return refused;
+
+    const { sid, audit } = writeRow(change, standing);
+    const owner = { sid, tenant: change.tenant, intakeId };
+    writeToken(change, standing, owner);
+    for (const event of change.events) append(owner, event);
+    for (const event of audit.events) append(owner, event);
+    writeRecord(change, standing, { sid, at });
+    for (const key of change.dropJobs) jobs.drop(change.tenant, key);
+    for (const job of change.jobs) jobs.put(change.tenant, submissionId, job);
+    return { kind: "committed", at };
+  };
+}
+
+function scopeOf({ tenant, row, key }: Change): ScopedKey | undefined {
+  if (key === undefined) return undefined;
+  const { operation, hash } = key.ref;
+  return { tenant, intakeId: row.submission.intakeId, operation, hash };
+}
+
+/** Puts the audit events at the ends of their streams, which the submission's row knows. */
+function chain(audit: AuditEvent[], standing: Standing | undefined) {
+  let tokenHead = standing?.tokenHead ?? EMPTY_HEAD;
+  let idempotencyHead = standing?.idempotencyHead ?? EMPTY_HEAD;
+  const events = audit.map((event) => {
+    if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
+    const chained = chainEvent(event, event.stream === "token" ? tokenHead : idempotencyHead);
+    if (event.stream === "token") tokenHead = chained;
+    else idempotencyHead = chained;
+    return chained;
+  });
+  return { events, tokenHead, idempotencyHead };
+}

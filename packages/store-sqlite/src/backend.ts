@@ -1,0 +1,60 @@
+import { type Backend, type Instant, type Instrumentation, silent } from "@formbridge/core";
+import type { Database } from "better-sqlite3";
+import { createApplyChange } from "./apply-change.ts";
+import { openDatabase } from "./database.ts";
+import { createDeadlines } from "./deadlines.ts";
+import { createEventLog } from "./events.ts";
+import { answer } from "./failures.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { createHealthCheck } from "./health.ts";
+import { createIntakes } from "./intakes.ts";
+import { createJobs } from "./jobs.ts";
+import { createKeys } from "./keys.ts";
+import { createLoader } from "./load.ts";
+import { migrate } from "./migrate.ts";
+import { createIdempotency, createRecords } from "./records.ts";
+import { createSubmissions } from "./submissions.ts";
+import { createTokenIndex } from "./tokens.ts";
+
+export interface SqliteOptions {
+  /** Created when absent. Other processes may read it while it is open. */
+  file: string;
+  now: () => Instant;
+  instrumentation?: Instrumentation;
+}
+
+/** All ports on one SQLite file, its schema brought up to date first. */
+export function openSqliteBackend({ file, ...options }: SqliteOptions): Backend {
+  const db = openDatabase(file);
+  try {
+    migrate(db);
+    return createSqliteBackend(db, options);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** The same on a database that is open and up to date; closing the backend closes it. */
+export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "file">): Backend {
+  const { now, instrumentation = silent } = options;
+  const health = createHealthCheck(db);
+  const records = createRecords(db);
+  const load = createLoader(db, records, now);
+  const group = createGroupCommit(db, createApplyChange(db, { records, load, now }), instrumentation);
+  return {
+    store: { load: (query) => answer(() => load(query)), commit: group.commit },
+    tokens: createTokenIndex(db, health),
+    idempotency: createIdempotency(db, { records, now, health }),
+    events: createEventLog(db),
+    jobs: createJobs(db, now),
+    deadlines: createDeadlines(db, now),
+    intakes: createIntakes(db, now),
+    keys: createKeys(db, now),
+    submissions: createSubmissions(db),
+    close: async () => {
+      group.close();
+      db.close();
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import Sqlite, { type Database } from "better-sqlite3";
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens the file as FormBridge uses it, and creates it when absent. The schema is `migrate`'s business. */
+export function openDatabase(file: string): Database {
+  const db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+  db.pragma("journal_mode = WAL");
+  // WAL with NORMAL may lose the last commits when the power fails; an answered commit must not be lost.
+  db.pragma("synchronous = FULL");
+  db.pragma("foreign_keys = ON");
+  db.pragma("temp_store = MEMORY");
+  db.pragma("cache_size = -65536");
+  return db;
+}

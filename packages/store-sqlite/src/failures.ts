@@ -1,0 +1,26 @@
+import { StoreDown } from "@formbridge/core";
+import { SqliteError } from "better-sqlite3";
+
+/** Codes of a COMMIT that failed before anything could have become durable. */
+const NOTHING_WRITTEN = ["SQLITE_FULL", "SQLITE_BUSY", "SQLITE_READONLY", "SQLITE_IOERR_WRITE", "SQLITE_CONSTRAINT"];
+
+/** Only COMMIT makes a group durable, so what failed before it was not applied. */
+export function failedBeforeCommit(error: unknown): StoreDown {
+  return error instanceof StoreDown ? error : new StoreDown("the database can't take the change", "not_applied", error);
+}
+
+/** After a failed sync nobody knows what the disk kept: the write may be there after a restart. */
+export function failedCommit(error: unknown): StoreDown {
+  const code = error instanceof SqliteError ? error.code : "";
+  const safe = NOTHING_WRITTEN.some((prefix) => code.startsWith(prefix));
+  return new StoreDown("the database can't commit", safe ? "not_applied" : "unknown", error);
+}
+
+/** Runs a synchronous query as a promise, with the database's errors turned into the port's. */
+export async function answer<T>(query: () => T): Promise<T> {
+  try {
+    return query();
+  } catch (error) {
+    throw error instanceof StoreDown ? error : new StoreDown("the database can't answer", "not_applied", error);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * One COMMIT, and so one sync of the disk, for all changes that arrive in the same turn of the event loop.
+ *
+ *   commit ──▶ queue ──setImmediate──▶ BEGIN IMMEDIATE · change · change · … · COMMIT ──▶ all answers
+ *
+ * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
+ */
+import { type Change, type Committed, type Instrumentation, StoreDown } from "@formbridge/core";
+import type { Database, Statement } from "better-sqlite3";
+import { failedBeforeCommit, failedCommit } from "./failures.ts";
+
+const MAX_GROUP = 256;
+
+interface Queued {
+  change: Change;
+  resolve(committed: Committed): void;
+  reject(down: StoreDown): void;
+}
+type Outcome = Committed | StoreDown;
+
+export interface GroupCommit {
+  commit(change: Change): Promise<Committed>;
+  /** Commits what is queued; everything later is refused. */
+  close(): void;
+}
+
+export function createGroupCommit(
+  db: Database,
+  apply: (change: Change) => Committed,
+  instrumentation: Instrumentation,
+): GroupCommit {
+  const run = createRunner(db, apply);
+  const queue: Queued[] = [];
+  let closed = false;
+
+  function flush(): void {
+    if (queue.length === 0) return;
+    const group = queue.splice(0, MAX_GROUP);
+    if (queue.length > 0) setImmediate(flush);
+    const started = performance.now();
+    const outcomes = run(group.map((queued) => queued.change));
+    instrumentation.record({ name: "group_commit", changes: group.length, ms: performance.now() - started });
+    group.forEach((queued, index) => {
+      const outcome = outcomes[index];
+      if (outcome === undefined || outcome instanceof StoreDown) queued.reject(failedBeforeCommit(outcome));
+      else queued.resolve(outcome);
+    });
+  }
+
+  return {
+    commit: (change) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(new StoreDown("the database is closed", "not_applied"));
+        if (queue.length === 0) setImmediate(flush);
+        queue.push({ change, resolve, reject });
+      }),
+    close: () => {
+      closed = true;
+      while (queue.length > 0) flush();
+    },
+  };
+}
+
+/** Commits a group and answers one outcome per change. Never throws. */
+function createRunner(db: Database, apply: (change: Change) => Committed): (group: Change[]) => Outcome[] {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const rollback = db.prepare("ROLLBACK");
+  const savepoint = db.prepare("SAVEPOINT change");
+  const release = db.prepare("RELEASE change");
+  const undo = db.prepare("ROLLBACK TO change");
+
+  function apart(change: Change): Outcome {
+    savepoint.run();
+    try {
+      const committed = apply(change);
+      release.run();
+      return committed;
+    } catch (error) {
+      // Some errors, a full disk among them, make SQLite give up the whole transaction: then nobody's change is there.
+      if (!db.inTransaction) throw error;
+      undo.run();
+      release.run();
+      return failedBeforeCommit(error);
+    }
+  }
+
+  function abandon(): void {
+    try {
+      if (db.inTransaction) rollback.run();
+    } catch {
+      // The transaction stays open, so the next BEGIN fails and its group learns that the store is down.
+    }
+  }
+
+  return (group) => {
+    try {
+      guarded(begin, failedBeforeCommit);
+      const outcomes = group.map(apart);
+      guarded(commit, failedCommit);
+      return outcomes;
+    } catch (error) {
+      abandon();
+      return group.map(() => failedBeforeCommit(error));
+    }
+  };
+}
+
+function guarded(statement: Statement, failure: (error: unknown) => StoreDown): void {
+  try {
+    statement.run();
+  } catch (error) {
+    throw failure(error);
+  }
+}

@@ -1,0 +1,3 @@
+export { openSqliteBackend, type SqliteOptions } from "./backend.ts";
+export { openDatabase } from "./database.ts";
+export { migrate, pendingMigrations } from "./migrate.ts";

@@ -1,0 +1,64 @@
+import type { Hash, Instant, KeyRef, Loaded, LoadQuery, Snapshot } from "@formbridge/core";
+import type { Database } from "better-sqlite3";
+import type { Records } from "./records.ts";
+import { rowOf } from "./submission-rows.ts";
+import { TOKEN_COLUMNS, type TokenColumns, tokenOf } from "./tokens.ts";
+
+type SnapshotColumns = [sealedToken: string, sealedFields: string | null, doc: string];
+
+const snapshotOf = ([sealedToken, sealedFields, doc]: SnapshotColumns): Snapshot => ({
+  ...rowOf(doc, sealedFields),
+  sealedToken,
+});
+
+export function createLoader(db: Database, records: Records, now: () => Instant): (query: LoadQuery) => Loaded {
+  const byToken = db
+    .prepare<[string], [...SnapshotColumns, ...TokenColumns]>(
+      `SELECT s.sealed_token, s.sealed_fields, s.doc, ${TOKEN_COLUMNS}
+       FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid WHERE t.hash = ?`,
+    )
+    .raw();
+  const byId = db
+    .prepare<[string, string], SnapshotColumns>(
+      "SELECT sealed_token, sealed_fields, doc FROM submissions WHERE submission_id = ? AND tenant = ?",
+    )
+    .raw();
+  const byIntake = db.prepare<[string], { digest: Hash; tenant: string; retired: number }>(
+    "SELECT digest, tenant, retired FROM intakes WHERE id = ?",
+  );
+
+  function withRecord(loaded: Loaded, scope: { tenant: string; intakeId: string }, key: KeyRef | undefined): Loaded {
+    const record = key && records.find({ ...scope, operation: key.operation, hash: key.hash }, loaded.now);
+    if (record !== undefined) loaded.record = record;
+    return loaded;
+  }
+
+  function loadByToken(hash: Hash, key: KeyRef | undefined): Loaded {
+    const found = byToken.get(hash);
+    if (found === undefined) return { now: now() };
+    const [sealedToken, sealedFields, doc, ...token] = found;
+    const submission = snapshotOf([sealedToken, sealedFields, doc]);
+    return withRecord({ now: now(), submission, presented: tokenOf(token) }, submission.submission, key);
+  }
+
+  function loadById(id: string, tenant: string, key: KeyRef | undefined): Loaded {
+    const found = byId.get(id, tenant);
+    if (found === undefined) return { now: now() };
+    const submission = snapshotOf(found);
+    return withRecord({ now: now(), submission }, submission.submission, key);
+  }
+
+  function loadByIntake(id: string, key: KeyRef | undefined): Loaded {
+    const found = byIntake.get(id);
+    if (found === undefined) return { now: now() };
+    const { digest, tenant, retired } = found;
+    const loaded: Loaded = retired === 1 ? { now: now() } : { now: now(), definition: { digest, tenant } };
+    return withRecord(loaded, { tenant, intakeId: id }, key);
+  }
+
+  return ({ by, key }) => {
+    if ("token" in by) return loadByToken(by.token, key);
+    if ("id" in by) return loadById(by.id, by.tenant, key);
+    return loadByIntake(by.intake, key);
+  };
+}

@@ -1,0 +1,71 @@
+import type { SubmissionFilter, Submissions } from "@formbridge/core";
+import type { Database, Statement } from "better-sqlite3";
+import { answer } from "./failures.ts";
+import { rowOf } from "./submission-rows.ts";
+
+type ListColumns = [doc: string, sealedFields: string | null];
+
+/**
+ * A filter of several values becomes one branch per value, each of which walks its index from the newest id and stops at the
+ * limit: a page costs the same however many rows match.
+ */
+export function createSubmissions(db: Database): Submissions {
+  const prepared = new Map<string, Statement<unknown[], ListColumns>>();
+  function statement(sql: string): Statement<unknown[], ListColumns> {
+    const known = prepared.get(sql) ?? db.prepare<unknown[], ListColumns>(sql).raw();
+    prepared.set(sql, known);
+    return known;
+  }
+
+  return {
+    list: (filter, page) =>
+      answer(() => {
+        if (filter.states?.length === 0 || filter.intakeIds?.length === 0) return [];
+        const branches = branchesOf(filter);
+        const rest = conditionsOf(filter, page.before);
+        const one = (branch: string) =>
+          `SELECT * FROM (SELECT sid, submission_id FROM submissions WHERE ${branch} ${rest.sql} ORDER BY submission_id DESC LIMIT ?)`;
+        const found = branches.map((branch) => one(branch.sql)).join(" UNION ALL ");
+        const sql = `SELECT s.doc, s.sealed_fields FROM (${found}) AS f JOIN submissions AS s ON s.sid = f.sid
+          ORDER BY f.submission_id DESC LIMIT ?`;
+        const values = branches.flatMap((branch) => [...branch.values, ...rest.values, page.limit]);
+        return statement(sql)
+          .all(...values, page.limit)
+          .map(([doc, sealedFields]) => rowOf(doc, sealedFields));
+      }),
+  };
+}
+
+interface Condition {
+  sql: string;
+  values: unknown[];
+}
+
+/** A filter with more values than this walks the tenant's index instead: SQLite bounds how many branches a query has. */
+const MAX_BRANCHES = 20;
+
+function branchesOf({ tenant, states, intakeIds }: SubmissionFilter): Condition[] {
+  if (states !== undefined) {
+    return distinct(states).map((state) => ({ sql: "tenant = ? AND state = ?", values: [tenant, state] }));
+  }
+  if (intakeIds !== undefined && distinct(intakeIds).length <= MAX_BRANCHES) {
+    return distinct(intakeIds).map((intakeId) => ({ sql: "tenant = ? AND intake_id = ?", values: [tenant, intakeId] }));
+  }
+  return [{ sql: "tenant = ?", values: [tenant] }];
+}
+
+const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+
+function conditionsOf(filter: SubmissionFilter, before: string | undefined): Condition {
+  const { states, intakeIds, createdById, from, until } = filter;
+  const parts: { sql: string; value: unknown }[] = [];
+  if (before !== undefined) parts.push({ sql: "AND submission_id < ?", value: before });
+  if (intakeIds !== undefined && (states !== undefined || distinct(intakeIds).length > MAX_BRANCHES)) {
+    // The plus keeps this condition from choosing the index, which would lose the order.
+    parts.push({ sql: "AND +intake_id IN (SELECT value FROM json_each(?))", value: JSON.stringify(intakeIds) });
+  }
+  if (createdById !== undefined) parts.push({ sql: "AND created_by_id = ?", value: createdById });
+  if (from !== undefined) parts.push({ sql: "AND created_at >= ?", value: from });
+  if (until !== undefined) parts.push({ sql: "AND created_at < ?", value: until });
+  return { sql: parts.map((part) => part.sql).join(" "), values: parts.map((part) => part.value) };
+}

@@ -1,0 +1,111 @@
+import type { Hash, Instant, TokenCriteria, TokenIndex, TokenRow } from "@formbridge/core";
+import type { Database } from "better-sqlite3";
+import { answer } from "./failures.ts";
+import type { HealthCheck } from "./health.ts";
+
+export type TokenColumns = [
+  hash: string,
+  submissionId: string,
+  tenant: string,
+  intakeId: string,
+  version: number,
+  epoch: number,
+  issuedAt: number,
+  expiresAt: number,
+  rotatedAt: number | null,
+];
+export const TOKEN_COLUMNS =
+  "t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at, t.rotated_at";
+
+export function tokenOf(columns: TokenColumns): TokenRow {
+  const [hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt, rotatedAt] = columns;
+  const row = { hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt };
+  return rotatedAt === null ? row : { ...row, rotatedAt };
+}
+
+interface NewToken {
+  sid: number;
+  version: number;
+  hash: Hash;
+  tenant: string;
+  intakeId: string;
+  epoch: number;
+  issuedAt: Instant;
+  expiresAt: Instant;
+}
+
+/** Writes tokens for a commit; only inside its transaction. */
+export function createTokenWriter(db: Database) {
+  const insert = db.prepare(
+    `INSERT INTO tokens (sid, version, hash, tenant, intake_id, epoch, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const retire = db.prepare("UPDATE tokens SET rotated_at = ? WHERE sid = ? AND version = ?");
+  return {
+    issue(token: NewToken): void {
+      const { sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt } = token;
+      insert.run(sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt);
+    },
+    retire(sid: number, version: number, at: Instant): void {
+      retire.run(at, sid, version);
+    },
+  };
+}
+
+const FROM = "FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid";
+
+export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex {
+  const byHash = db.prepare<[string], TokenColumns>(`SELECT ${TOKEN_COLUMNS} ${FROM} WHERE t.hash = ?`).raw();
+  const forget = db.prepare(
+    `DELETE FROM tokens WHERE (sid, version) IN (
+       SELECT sid, version FROM tokens WHERE rotated_at IS NOT NULL AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+  );
+  return {
+    find: (hash) =>
+      answer(() => {
+        const found = byHash.get(hash);
+        return found === undefined ? undefined : tokenOf(found);
+      }),
+    query: (criteria, { limit, offset = 0 }) =>
+      answer(() => {
+        const { sql, values } = whereOf(criteria);
+        return db
+          .prepare<unknown[], TokenColumns>(
+            `SELECT ${TOKEN_COLUMNS} ${FROM} ${sql} ORDER BY t.issued_at DESC, t.version DESC LIMIT ? OFFSET ?`,
+          )
+          .raw()
+          .all(...values, limit, offset)
+          .map(tokenOf);
+      }),
+    count: (criteria) =>
+      answer(() => {
+        const { sql, values } = whereOf(criteria);
+        return (
+          db
+            .prepare<unknown[], number>(`SELECT count(*) FROM tokens AS t ${sql}`)
+            .pluck()
+            .get(...values) ?? 0
+        );
+      }),
+    forgetExpired: (before, limit) => answer(() => forget.run(before, limit).changes),
+    health,
+  };
+}
+
+function whereOf(criteria: TokenCriteria): { sql: string; values: unknown[] } {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const add = (sql: string, value: unknown) => {
+    if (value === undefined) return;
+    conditions.push(sql);
+    values.push(value);
+  };
+  add("t.tenant = ?", criteria.tenant);
+  add("t.sid = (SELECT sid FROM submissions WHERE submission_id = ?)", criteria.submissionId);
+  add("t.intake_id = ?", criteria.intakeId);
+  add("t.expires_at < ?", criteria.expiresBefore);
+  add("t.expires_at > ?", criteria.expiresAfter);
+  if (criteria.status !== undefined) {
+    conditions.push(criteria.status === "current" ? "t.rotated_at IS NULL" : "t.rotated_at IS NOT NULL");
+  }
+  return { sql: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  describeDeadlines,
+  describeDurability,
+  describeEvents,
+  describeIdempotency,
+  describeIntakes,
+  describeJobs,
+  describeKeys,
+  describeStore,
+  describeSubmissions,
+  describeTokens,
+  type OpenBackend,
+} from "@formbridge/conformance";
+import { openSqliteBackend } from "@formbridge/store-sqlite";
+import { afterAll } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "formbridge-sqlite-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let opened = 0;
+
+const open: OpenBackend = async (now) => {
+  opened += 1;
+  const file = join(folder, `${opened}.db`);
+  const again = () => openSqliteBackend({ file, now });
+  return { backend: again(), reopen: async () => again() };
+};
+
+describeStore(open);
+describeTokens(open);
+describeIdempotency(open);
+describeEvents(open);
+describeJobs(open);
+describeDeadlines(open);
+describeIntakes(open);
+describeKeys(open);
+describeSubmissions(open);
+describeDurability(open);

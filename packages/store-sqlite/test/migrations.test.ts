@@ -1,0 +1,51 @@
+import { migrate, openDatabase, openSqliteBackend, pendingMigrations } from "@formbridge/store-sqlite";
+import { describe, expect, it } from "vitest";
+import { tempFile } from "./temp-file.ts";
+
+describe("migrations", () => {
+  it("bring a new file up to date, once", () => {
+    const db = openDatabase(tempFile());
+    const pending = pendingMigrations(db);
+    expect(pending.map(({ id }) => id)).toEqual(pending.map((_, index) => index + 1));
+    expect(migrate(db)).toEqual(pending);
+    expect(pendingMigrations(db)).toEqual([]);
+    expect(migrate(db)).toEqual([]);
+    db.close();
+  });
+
+  it("looking at what is pending changes nothing", () => {
+    const db = openDatabase(tempFile());
+    pendingMigrations(db);
+    expect(db.prepare("SELECT count(*) FROM sqlite_master").pluck().get()).toBe(0);
+    db.close();
+  });
+
+  it("a step that fails leaves the schema as it was", () => {
+    const db = openDatabase(tempFile());
+    const good = { id: 1, name: "good", sql: "CREATE TABLE a (b)" };
+    const bad = { id: 2, name: "bad", sql: "CREATE TABLE a (b)" };
+    expect(() => migrate(db, [good, bad])).toThrow("already exists");
+    expect(db.prepare("SELECT count(*) FROM sqlite_master").pluck().get()).toBe(0);
+    expect(migrate(db, [good])).toEqual([good]);
+    db.close();
+  });
+
+  it("refuse a database that newer code has written, in words", () => {
+    const file = tempFile();
+    const db = openDatabase(file);
+    migrate(db);
+    db.prepare("INSERT INTO schema_migrations VALUES (99, 'from the future', 'then')").run();
+    db.close();
+    expect(() => openSqliteBackend({ file, now: Date.now })).toThrow(
+      /has schema 99, but this FormBridge knows schemas up to/,
+    );
+  });
+
+  it("the file has the settings that durability rests on", () => {
+    const db = openDatabase(tempFile());
+    expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
+    expect(db.pragma("synchronous", { simple: true })).toBe(2);
+    expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
+    db.close();
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { IntakeDefinition, Role } from "@formbridge/contract";
+import { type Config, readConfig, type RunningServer, serve } from "@formbridge/server";
+
+/** A clock that stands still until it is moved. */
+export interface TestClock {
+  now(): number;
+  advance(ms: number): void;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  /** Sent as it is, with content-type application/json unless headers say otherwise. */
+  raw?: string | Buffer;
+  headers?: Record<string, string>;
+  key?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests, which assert what they find
+export type Loose = any;
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  /** Parsed when the answer is JSON, the text otherwise. */
+  body: Loose;
+}
+
+export interface TestServer {
+  url: string;
+  clock: TestClock;
+  server: RunningServer;
+  adminKey: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  makeKey(options: KeyOptions): Promise<string>;
+  putIntake(definition: Partial<IntakeDefinition> & { id: string }, key?: string): Promise<Reply>;
+  stop(): Promise<void>;
+}
+
+export interface KeyOptions {
+  roles: Role[];
+  actor: { kind: "agent" | "human"; id: string; metadata?: Record<string, unknown> };
+  intakes?: string[];
+  actsFor?: string[];
+  tenant?: string;
+}
+
+export interface ServerOptions {
+  /** `sqlite` (a real file, the default) or `memory`. */
+  store?: "sqlite" | "memory";
+  env?: Record<string, string>;
+  /** Move time by hand; without it the server has the real clock. */
+  fakeClock?: boolean;
+}
+
+const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
+const START = Date.parse("2026-03-01T12:00:00.000Z");
+
+function createClock(): TestClock {
+  let at = START;
+  return {
+    now: () => at,
+    advance(ms) {
+      at += ms;
+    },
+  };
+}
+
+/** A whole server on a free port of loopback, with a store of its own. */
+export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), "formbridge-test-"));
+  const config: Config = readConfig({
+    FORMBRIDGE_PORT: "0",
+    FORMBRIDGE_DATA: folder,
+    FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
+    FORMBRIDGE_RATE_LIMIT: "off",
+    FORMBRIDGE_LOG_LEVEL: "silent",
+    FORMBRIDGE_ALLOW_TEST_HEADERS: "1",
+    ...(options.store === "memory" && { FORMBRIDGE_DATABASE_URL: "memory:" }),
+    ...options.env,
+  });
+  const clock = createClock();
+  const server = await serve(config, options.fakeClock === false ? {} : { now: clock.now });
+  const call = caller(server.url);
+  return {
+    url: server.url,
+    clock,
+    server,
+    adminKey: ADMIN_KEY,
+    call,
+    async makeKey({ roles, actor, ...rest }) {
+      const body = { name: actor.id, roles, actor, ...rest };
+      const reply = await call("POST", "/keys", { key: ADMIN_KEY, body });
+      if (reply.status !== 201) throw new Error(`no key: ${JSON.stringify(reply.body)}`);
+      return reply.body.key as string;
+    },
+    putIntake: ({ id, ...definition }, key = ADMIN_KEY) =>
+      call("PUT", `/intakes/${id}`, { key, body: { ...minimalIntake(id), ...definition } }),
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Two fields, one of them required, open to everybody, kept here. */
+export const minimalIntake = (id: string): IntakeDefinition => ({
+  id,
+  version: "1",
+  name: id,
+  access: "public",
+  schema: {
+    type: "object",
+    properties: { name: { type: "string" }, note: { type: "string" } },
+    required: ["name"],
+  },
+  destination: { kind: "store" },
+});
+
+function caller(url: string): TestServer["call"] {
+  return async (method, path, { body, raw, headers = {}, key } = {}) => {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(payload !== undefined && { "content-type": "application/json" }),
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+      ...(payload !== undefined && { body: payload as string }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: isJson && text !== "" ? JSON.parse(text) : text,
+    };
+  };
+}
