@@ -13,6 +13,7 @@ import {
 } from "@formbridge/core";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
+import { withPresetKey } from "./admin-key.ts";
 import type { Config, DatabaseChoice } from "./config/config.ts";
 import { secretsFor } from "./config/secret-file.ts";
 
@@ -31,7 +32,8 @@ export interface ComposeOptions {
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export function composeCore(config: Config, options: ComposeOptions = {}): Core {
   const { now = Date.now, instrumentation = silent } = options;
-  const backend = openBackend(config.database, { now, instrumentation });
+  const stores = openBackend(config.database, { now, instrumentation });
+  const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
   const operations = createOperations({
     backend,
@@ -50,7 +52,10 @@ export function composeCore(config: Config, options: ComposeOptions = {}): Core 
   };
 }
 
-function openBackend(choice: DatabaseChoice, options: { now: () => number; instrumentation: Instrumentation }): Backend {
+function openBackend(
+  choice: DatabaseChoice,
+  options: { now: () => number; instrumentation: Instrumentation },
+): Backend {
   if (choice.kind === "memory") return createMemoryBackend(options);
   mkdirSync(dirname(choice.file), { recursive: true });
   return openSqliteBackend({ file: choice.file, ...options });

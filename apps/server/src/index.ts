@@ -1,3 +1,3 @@
-export { type ComposeOptions, composeCore, type Core } from "./compose.ts";
+export { type ComposeOptions, type Core, composeCore } from "./compose.ts";
 export { type Config, ConfigError, readConfig } from "./config/config.ts";
 export { type RunningServer, serve } from "./serve.ts";

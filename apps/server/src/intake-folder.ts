@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IntakeDefinition } from "@formbridge/contract";
-import { checkDefinition, ContractError, DEFAULT_TENANT, type Operations, type Backend } from "@formbridge/core";
+import { type Backend, ContractError, checkDefinition, DEFAULT_TENANT, type Operations } from "@formbridge/core";
 
 /** What is wrong with a definition file, with the place in it. */
 export interface FileProblem {
@@ -18,7 +18,9 @@ export interface FolderReading {
 /** Reads and checks every definition of a folder, and names all that is wrong. */
 export function readIntakeFolder(folder: string, limits: { maxFields: number }): FolderReading {
   const reading: FolderReading = { definitions: [], problems: [] };
-  for (const name of readdirSync(folder).filter((entry) => entry.endsWith(".json")).sort()) {
+  for (const name of readdirSync(folder)
+    .filter((entry) => entry.endsWith(".json"))
+    .sort()) {
     const file = join(folder, name);
     try {
       const definition = checkDefinition(JSON.parse(readFileSync(file, "utf8")), limits);

@@ -1,4 +1,4 @@
-import { pino, stdTimeFunctions, type Logger } from "pino";
+import { type Logger, pino, stdTimeFunctions } from "pino";
 
 const SECRET_SHAPES = /\b(rtok|fbk|rvw|sess)_[A-Za-z0-9_-]{8,}/g;
 
@@ -11,7 +11,11 @@ export function createLogger(level: string): Logger {
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: ["req.headers", "headers", "*.authorization", "*.resumeToken", "*.idempotencyKey"], remove: true },
     serializers: {
-      err: (error: Error) => ({ type: error.name, message: cutSecrets(error.message), stack: cutSecrets(error.stack ?? "") }),
+      err: (error: Error) => ({
+        type: error.name,
+        message: cutSecrets(error.message),
+        stack: cutSecrets(error.stack ?? ""),
+      }),
     },
   });
 }

@@ -1,6 +1,6 @@
 import { ContractError } from "@formbridge/core";
-import { createProgram } from "./cli/program.ts";
 import { complain } from "./cli/print.ts";
+import { createProgram } from "./cli/program.ts";
 import { cutSecrets } from "./logger.ts";
 
 try {

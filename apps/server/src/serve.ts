@@ -1,8 +1,7 @@
 import { createHttpServer } from "@formbridge/http";
 import { startWorker } from "@formbridge/worker";
-import type { FastifyInstance } from "fastify";
 import { ensureAdminKey } from "./admin-key.ts";
-import { type ComposeOptions, composeCore, type Core } from "./compose.ts";
+import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config.ts";
 import { problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
@@ -11,7 +10,7 @@ import { VERSION } from "./version.ts";
 
 export interface RunningServer {
   url: string;
-  app: FastifyInstance;
+  app: Awaited<ReturnType<typeof createHttpServer>>;
   core: Core;
   /** The admin key, when this start made one. */
   newAdminKey?: string;

@@ -59,7 +59,8 @@ export function describeDeadlines(open: OpenBackend): void {
       expect(await deadlines.warnable(at + 801, 10)).toEqual(dueOf(first));
       expect(await deadlines.warnable(at + 9_999, 10)).toEqual(dueOf(first, second));
       expect(await deadlines.warnable(at + 9_999, 1)).toEqual(dueOf(first));
-      await store.commit(quietUpdate(first, at, { to: { ...first.row.submission, warned: true } }));
+      const { warnAt: _given, ...warned } = first.row.submission;
+      await store.commit(quietUpdate(first, at, { to: warned }));
       expect(await deadlines.warnable(at + 9_999, 10)).toEqual([
         { tenant: TENANT, submissionId: second.row.submission.submissionId },
       ]);

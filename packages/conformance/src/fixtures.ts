@@ -54,7 +54,7 @@ function newSubmission({ at, ...details }: Details): Submission {
     lastUpdatedBy: AGENT,
     ttlMs,
     expiresAt,
-    warned: false,
+    warnAt: at + Math.floor(ttlMs * 0.8),
     replayCount: 0,
     uploads: [],
     rejections: [],

@@ -22,9 +22,7 @@ export const ActorSchema = Type.Object(
   {
     kind: Type.Enum(["agent", "human", "system"]),
     ...actorBase,
-    declared: Type.Optional(
-      Type.Literal(true, { description: "The actor named itself; nothing proved it." }),
-    ),
+    declared: Type.Optional(Type.Literal(true, { description: "The actor named itself; nothing proved it." })),
   },
   { additionalProperties: false },
 );

@@ -85,7 +85,12 @@ export const IntakeEventSchema = Type.Object(
     prevHash: HashSchema,
     hash: HashSchema,
     proof: Type.Optional(
-      Type.Object({ actorSalt: SaltSchema, actorDigest: HashSchema, payloadSalt: SaltSchema, payloadDigest: HashSchema }),
+      Type.Object({
+        actorSalt: SaltSchema,
+        actorDigest: HashSchema,
+        payloadSalt: SaltSchema,
+        payloadDigest: HashSchema,
+      }),
     ),
   },
   { additionalProperties: false, $id: "IntakeEvent" },

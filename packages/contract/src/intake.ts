@@ -17,7 +17,9 @@ export const ApprovalGateSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, examples: ["compliance_review"] }),
     reviewers: ReviewerSpecSchema,
-    requiredApprovals: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "Distinct people; 1 by default." })),
+    requiredApprovals: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: "Distinct people; 1 by default." }),
+    ),
     autoApproveIf: Type.Optional(
       Type.Unknown({ description: "JSON Logic over { fields, submission, actor }; true approves without a reviewer." }),
     ),

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
 
 export const SUBMISSION_STATES = [
   "draft",
@@ -28,4 +28,3 @@ export const InstantSchema = Type.String({
   description: "ISO 8601 in UTC with milliseconds.",
   examples: ["2026-01-29T10:00:00.000Z"],
 });
-export type InstantString = Static<typeof InstantSchema>;

@@ -12,12 +12,19 @@ export const submissionMark = {
   resumeToken: Type.Optional(Type.String({ description: "Only for those who may hold it." })),
   tokenExpiresAt: Type.Optional(InstantSchema),
   warning: Type.Optional(
-    Type.Object({ message: Type.String(), timeRemaining: Type.Integer() }, { description: "In the token's last hour." }),
+    Type.Object(
+      { message: Type.String(), timeRemaining: Type.Integer() },
+      { description: "In the token's last hour." },
+    ),
   ),
 };
 
-export const missingFields = Type.Array(Type.String(), { description: "Dot-paths of required values that are absent." });
-export const validationErrors = Type.Array(FieldErrorSchema, { description: "All problems, the missing ones included." });
+export const missingFields = Type.Array(Type.String(), {
+  description: "Dot-paths of required values that are absent.",
+});
+export const validationErrors = Type.Array(FieldErrorSchema, {
+  description: "All problems, the missing ones included.",
+});
 export const idempotentMark = Type.Boolean({ description: "Present when a key was given; true on a replay." });
 
 export const AttributionSchema = Type.Record(
@@ -39,7 +46,13 @@ export const PendingUploadSchema = Type.Object(
 );
 
 export const RejectionSchema = Type.Object(
-  { gate: Type.String(), reasons: Type.Array(Type.String()), by: ActorSchema, at: InstantSchema, version: Type.Integer() },
+  {
+    gate: Type.String(),
+    reasons: Type.Array(Type.String()),
+    by: ActorSchema,
+    at: InstantSchema,
+    version: Type.Integer(),
+  },
   { additionalProperties: false },
 );
 

@@ -42,5 +42,8 @@ export function sendError(reply: FastifyReply, error: ContractError): FastifyRep
   const { retryAfterMs } = error.detail;
   if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
   if (error.type === "unauthorized") reply.header("www-authenticate", 'Bearer realm="formbridge"');
-  return reply.code(statusOf(error)).header("content-type", JSON_TYPE).send(JSON.stringify(errorBody(error)));
+  return reply
+    .code(statusOf(error))
+    .header("content-type", JSON_TYPE)
+    .send(JSON.stringify(errorBody(error)));
 }

@@ -50,8 +50,10 @@ const internal = (cause: unknown): ContractError =>
 
 const FASTIFY_CODES: Record<string, () => ContractError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ContractError("payload_too_large", "The body is over the limit."),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ContractError("unsupported_media_type", "The body must be application/json."),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new ContractError("bad_request", "The body is not as long as Content-Length says."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new ContractError("unsupported_media_type", "The body must be application/json."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new ContractError("bad_request", "The body is not as long as Content-Length says."),
   FST_ERR_BAD_URL: () => new ContractError("bad_request", "The URL is malformed."),
   FST_ERR_ASYNC_CONSTRAINT: () => new ContractError("bad_request", "The request is malformed."),
 };

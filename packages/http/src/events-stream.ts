@@ -53,7 +53,8 @@ async function sendLive({ request, reply, operations, parsed, stopping }: Events
     .send(Readable.from(frames, { objectMode: false }));
 }
 
-const frame = (event: IntakeEvent): string => `id: ${event.eventId}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const frame = (event: IntakeEvent): string =>
+  `id: ${event.eventId}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** A comment now and then tells proxies and clients that the line is alive, and us when it is not. */
 async function* withHeartbeat(

@@ -39,5 +39,6 @@ function bodyOf(request: FastifyRequest, check: Check | undefined): Record<strin
 /** A parameter that would be ignored may be one that was meant. */
 const refuseQuery: Check = (query) => {
   const [name] = Object.keys(query as object);
-  if (name !== undefined) throw new ContractError("bad_request", `The query parameter ${name.slice(0, 100)} is not known here.`);
+  if (name !== undefined)
+    throw new ContractError("bad_request", `The query parameter ${name.slice(0, 100)} is not known here.`);
 };

@@ -74,7 +74,8 @@ function pathParameters({ path, opensWith }: Route): Document[] {
     name,
     in: "path",
     required: true,
-    description: name === "ref" ? (opensWith === "token" ? "A resume token." : "A submission id, or a resume token.") : name,
+    description:
+      name === "ref" ? (opensWith === "token" ? "A resume token." : "A submission id, or a resume token.") : name,
     schema: { type: "string" },
     example: PATH_EXAMPLES[name] ?? name,
   }));
@@ -101,11 +102,14 @@ const header = (name: string, description: string): Document => ({
 function headerParameters({ id, method, path }: Route): Document[] {
   const headers: Document[] = [];
   if (path.includes(":ref") && method !== "GET") {
-    headers.push(header("If-Match", 'The token or version that the write is made on: rtok_…, "rtok_…", "42" or "v42-rtok_…".'));
+    headers.push(
+      header("If-Match", 'The token or version that the write is made on: rtok_…, "rtok_…", "42" or "v42-rtok_…".'),
+    );
     headers.push(header("X-Intake-Version", "When given, must be the current version."));
   }
   if (id.startsWith("getSubmission")) headers.push(header("If-None-Match", "A token; 304 when nothing changed since."));
-  if (/^(createSubmission|setFields|submit)/.test(id)) headers.push(header("Idempotency-Key", "The same for every retry."));
+  if (/^(createSubmission|setFields|submit)/.test(id))
+    headers.push(header("Idempotency-Key", "The same for every retry."));
   if (id.startsWith("getEvents")) headers.push(header("Last-Event-ID", "For a live stream: go on after this event."));
   return headers;
 }
@@ -131,7 +135,13 @@ function success(route: Route): Document {
   };
 }
 
-const ALWAYS: readonly ErrorType[] = ["bad_request", "payload_too_large", "unsupported_media_type", "headers_too_large", "internal_error"];
+const ALWAYS: readonly ErrorType[] = [
+  "bad_request",
+  "payload_too_large",
+  "unsupported_media_type",
+  "headers_too_large",
+  "internal_error",
+];
 
 function failures(errors: readonly ErrorType[]): Document {
   const byStatus = Map.groupBy(new Set([...errors, ...ALWAYS]), (type) => String(STATUS[type]));
@@ -147,7 +157,12 @@ function failures(errors: readonly ErrorType[]): Document {
 }
 
 const serverPath = (operationId: string, summary: string): Document => ({
-  get: { operationId, summary, tags: ["server"], responses: { "200": { description: "Yes." }, "503": { description: "Not now." } } },
+  get: {
+    operationId,
+    summary,
+    tags: ["server"],
+    responses: { "200": { description: "Yes." }, "503": { description: "Not now." } },
+  },
 });
 
 const serverPaths = (): Document => ({

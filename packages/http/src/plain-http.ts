@@ -12,7 +12,12 @@ function isLoopback(address: string | undefined): boolean {
 export async function refuseTokensInClear(request: FastifyRequest): Promise<void> {
   if (isLoopback(request.socket.remoteAddress)) return;
   const carries =
-    request.headers.authorization !== undefined || request.headers["if-match"] !== undefined || request.url.includes("rtok_");
+    request.headers.authorization !== undefined ||
+    request.headers["if-match"] !== undefined ||
+    request.url.includes("rtok_");
   if (!carries) return;
-  throw new ContractError("forbidden", "Tokens and keys need TLS: put a TLS proxy in front and set FORMBRIDGE_TRUST_PROXY.");
+  throw new ContractError(
+    "forbidden",
+    "Tokens and keys need TLS: put a TLS proxy in front and set FORMBRIDGE_TRUST_PROXY.",
+  );
 }

@@ -10,6 +10,7 @@ import {
   type ErrorType,
   GetEventsQuery,
   GetEventsResponse,
+  GetSubmissionQuery,
   GetSubmissionResponse,
   IntakeDefinitionSchema,
   IntakeResponse,
@@ -68,7 +69,13 @@ const READ_ERRORS: readonly ErrorType[] = [
   "rate_limited",
   "service_unavailable",
 ];
-const ADMIN_ERRORS: readonly ErrorType[] = ["bad_request", "unauthorized", "forbidden", "not_found", "service_unavailable"];
+const ADMIN_ERRORS: readonly ErrorType[] = [
+  "bad_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "service_unavailable",
+];
 
 /** What every write takes beside its own fields. */
 const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs }: Parsed) => {
@@ -103,11 +110,16 @@ function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[] {
       path: root,
       id: `getSubmission${suffix}`,
       summary: "Read a submission",
+      query: GetSubmissionQuery,
       response: GetSubmissionResponse,
       opensWith,
       errors: READ_ERRORS,
       call: (operations, { caller, target, ifNoneMatch }) =>
-        operations.getSubmission({ caller, target, ...(ifNoneMatch !== undefined && { unlessChangedSince: ifNoneMatch }) }),
+        operations.getSubmission({
+          caller,
+          target,
+          ...(ifNoneMatch !== undefined && { unlessChangedSince: ifNoneMatch }),
+        }),
     },
     { method: "PATCH", path: root, id: `setFieldsShort${suffix}`, ...setFields },
     { method: "PATCH", path: `${root}/fields`, id: `setFields${suffix}`, ...setFields },
@@ -197,7 +209,18 @@ const createRoute: Route = {
   response: CreateSubmissionResponse,
   creates: true,
   opensWith: "key unless public",
-  errors: ["bad_request", "unauthorized", "forbidden", "not_found", "conflict", "expired", "invalid", "rate_limited", "locked", "service_unavailable"],
+  errors: [
+    "bad_request",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "expired",
+    "invalid",
+    "rate_limited",
+    "locked",
+    "service_unavailable",
+  ],
   call: (operations, request) =>
     operations.createSubmission({
       caller: request.caller,

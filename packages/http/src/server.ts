@@ -85,7 +85,13 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     crossOriginResourcePolicy: { policy: "cross-origin" },
   });
-  await app.register(cors, { origin: "*", methods: METHODS, allowedHeaders: ALLOWED, exposedHeaders: EXPOSED, maxAge: 86_400 });
+  await app.register(cors, {
+    origin: "*",
+    methods: METHODS,
+    allowedHeaders: ALLOWED,
+    exposedHeaders: EXPOSED,
+    maxAge: 86_400,
+  });
   shareBehaviour(app, options);
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
   for (const route of ROUTES) {

@@ -2,8 +2,7 @@ import { type Deadlines, type Due, type Instant, isEditable, type Submission } f
 import { answer, type Tables } from "./tables.ts";
 
 const expiry = ({ expiresAt }: Submission): Instant => expiresAt;
-const warning = ({ createdAt, ttlMs, warned }: Submission): Instant =>
-  warned ? Number.POSITIVE_INFINITY : createdAt + Math.floor(ttlMs * 0.8);
+const warning = ({ warnAt }: Submission): Instant => warnAt ?? Number.POSITIVE_INFINITY;
 
 export function createDeadlines(tables: Tables): Deadlines {
   function due(deadline: (submission: Submission) => Instant, before: Instant, limit: number): Due[] {

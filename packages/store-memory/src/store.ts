@@ -1,10 +1,8 @@
 import {
-  type AuditEvent,
   type ChainedEvent,
   type Change,
   type Committed,
-  chainEvent,
-  EMPTY_HEAD,
+  chainAudit,
   type Instant,
   type KeyRef,
   type Loaded,
@@ -57,7 +55,7 @@ function commit(tables: Tables, change: Change): Committed {
   const refused = refusal(tables, change, stored);
   if (refused !== undefined) return refused;
   // Whatever can fail comes before the first write: there is no transaction to undo.
-  const audit = chain(change.audit, stored);
+  const audit = chainAudit(change.audit, stored);
   const currentToken = change.token?.hash ?? stored?.currentToken;
   const sealedToken = change.token?.sealed ?? stored?.sealedToken;
   if (
@@ -138,18 +136,4 @@ function writeJobs(tables: Tables, { tenant, row, jobs, dropJobs }: Change): voi
   for (const { key, kind, runAt } of jobs) {
     tables.jobs.set(nameOf(tenant, key), { tenant, submissionId, key, kind, runAt, attempt: 0, leasedUntil: 0 });
   }
-}
-
-function chain(audit: AuditEvent[], stored: StoredSubmission | undefined) {
-  let tokenHead = stored?.tokenHead ?? EMPTY_HEAD;
-  let idempotencyHead = stored?.idempotencyHead ?? EMPTY_HEAD;
-  const events = audit.map((event) => {
-    if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
-    const chained = chainEvent(event, event.stream === "token" ? tokenHead : idempotencyHead);
-    const head = { seq: chained.seq, hash: chained.hash };
-    if (event.stream === "token") tokenHead = head;
-    else idempotencyHead = head;
-    return chained;
-  });
-  return { events, tokenHead, idempotencyHead };
 }

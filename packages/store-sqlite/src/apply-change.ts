@@ -1,9 +1,7 @@
 import {
-  type AuditEvent,
   type Change,
   type Committed,
-  chainEvent,
-  EMPTY_HEAD,
+  chainAudit,
   endedAt,
   type Instant,
   type Loaded,
@@ -48,8 +46,11 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
   const reload = ({ row, tenant, key }: Change): Loaded =>
     load({ by: { id: row.submission.submissionId, tenant }, ...(key === undefined ? {} : { key: key.ref }) });
 
-  function writeRow(change: Change, standing: Standing | undefined): { sid: number; audit: ReturnType<typeof chain> } {
-    const audit = chain(change.audit, standing);
+  function writeRow(
+    change: Change,
+    standing: Standing | undefined,
+  ): { sid: number; audit: ReturnType<typeof chainAudit> } {
+    const audit = chainAudit(change.audit, standing);
     const write = { row: change.row, sealedToken: change.token?.sealed, ...audit };
     if (standing === undefined) return { sid: rows.insert(change.tenant, write), audit };
     rows.update(standing, write);
@@ -100,18 +101,4 @@ function scopeOf({ tenant, row, key }: Change): ScopedKey | undefined {
   if (key === undefined) return undefined;
   const { operation, hash } = key.ref;
   return { tenant, intakeId: row.submission.intakeId, operation, hash };
-}
-
-/** Puts the audit events at the ends of their streams, which the submission's row knows. */
-function chain(audit: AuditEvent[], standing: Standing | undefined) {
-  let tokenHead = standing?.tokenHead ?? EMPTY_HEAD;
-  let idempotencyHead = standing?.idempotencyHead ?? EMPTY_HEAD;
-  const events = audit.map((event) => {
-    if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
-    const chained = chainEvent(event, event.stream === "token" ? tokenHead : idempotencyHead);
-    if (event.stream === "token") tokenHead = chained;
-    else idempotencyHead = chained;
-    return chained;
-  });
-  return { events, tokenHead, idempotencyHead };
 }

@@ -35,9 +35,8 @@ export interface RowWrite {
 }
 
 function momentsOf(submission: Submission): Moments {
-  const { state, expiresAt, createdAt, ttlMs, warned } = submission;
-  const warnAt = isEditable(state) && !warned ? createdAt + Math.floor(ttlMs * 0.8) : null;
-  return { state, expiresAt, warnAt, endedAt: endedAt(submission) ?? null };
+  const { state, expiresAt, warnAt = null } = submission;
+  return { state, expiresAt, warnAt: isEditable(state) ? warnAt : null, endedAt: endedAt(submission) ?? null };
 }
 
 export function rowOf(doc: string, sealedFields: string | null): SubmissionRow {

@@ -13,8 +13,16 @@ export interface WorkerOptions {
 export function startWorker(options: WorkerOptions): Loop {
   const { operations, onError } = options;
   const loops = [
-    every(options.sweepIntervalMs, () => sweepAll(options), (error) => onError("sweep", error)),
-    every(options.auditFlushMs, () => operations.flushAudit(), (error) => onError("audit", error)),
+    every(
+      options.sweepIntervalMs,
+      () => sweepAll(options),
+      (error) => onError("sweep", error),
+    ),
+    every(
+      options.auditFlushMs,
+      () => operations.flushAudit(),
+      (error) => onError("audit", error),
+    ),
   ];
   return {
     async stop() {

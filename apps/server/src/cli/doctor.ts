@@ -17,7 +17,10 @@ const bad = (line: string): Finding => ({ ok: false, line });
 function checkIntakes({ intakesFolder, settings }: Config): Finding[] {
   if (!existsSync(intakesFolder)) return [bad(`the folder of intakes ${intakesFolder} is not there`)];
   const { definitions, problems } = readIntakeFolder(intakesFolder, { maxFields: settings.maxSchemaFields });
-  return [good(`${definitions.length} intakes in ${intakesFolder}`), ...problems.map((problem) => bad(problemLine(problem)))];
+  return [
+    good(`${definitions.length} intakes in ${intakesFolder}`),
+    ...problems.map((problem) => bad(problemLine(problem))),
+  ];
 }
 
 function checkSecret({ dataFolder, secrets, database }: Config): Finding {
@@ -25,7 +28,9 @@ function checkSecret({ dataFolder, secrets, database }: Config): Finding {
   const file = join(dataFolder, "secret");
   if (database.kind === "memory" || !existsSync(file)) return good("the secret will be made on first start");
   const open = (statSync(file).mode & 0o077) !== 0;
-  return open ? bad(`${file} can be read by others: chmod 600 it`) : good(`the secret is in ${file}; back it up with the database`);
+  return open
+    ? bad(`${file} can be read by others: chmod 600 it`)
+    : good(`the secret is in ${file}; back it up with the database`);
 }
 
 function checkFolder({ dataFolder }: Config): Finding {

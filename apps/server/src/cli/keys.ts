@@ -44,7 +44,10 @@ const createCommand = (): Command =>
     .option("--acts-for <id...>", 'actor ids it may name; "*" for any')
     .option("--expires <moment>", "when it ends")
     .addOption(tenant())
-    .addHelpText("after", "\nExample:\n  formbridge keys create --name 'Support bot' --role agent --actor agent:support_bot")
+    .addHelpText(
+      "after",
+      "\nExample:\n  formbridge keys create --name 'Support bot' --role agent --actor agent:support_bot",
+    )
     .action(async (options: CreateOptions) => {
       await withCore(async ({ operations }) => {
         const { keyId, key } = await operations.issueKey(requestOf(options), options.tenant);

@@ -8,7 +8,11 @@ export const migrateCommand = (): Command =>
     .action(async () => {
       await withCore(async ({ health }) => {
         const { store } = await health();
-        print(store?.healthy === true ? "the database is up to date" : `the database does not answer: ${store?.detail ?? ""}`);
+        print(
+          store?.healthy === true
+            ? "the database is up to date"
+            : `the database does not answer: ${store?.detail ?? ""}`,
+        );
         if (store?.healthy !== true) process.exitCode = 1;
       });
     });

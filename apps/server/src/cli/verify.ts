@@ -17,7 +17,10 @@ async function* submissionIds(backend: Backend, tenant: string): AsyncGenerator<
 }
 
 /** Re-computes one history, and compares its end with what the submission says it is. */
-async function verifyOne(backend: Backend, where: { tenant: string; submissionId: string }): Promise<string | undefined> {
+async function verifyOne(
+  backend: Backend,
+  where: { tenant: string; submissionId: string },
+): Promise<string | undefined> {
   const { submission: snapshot } = await backend.store.load({ by: { id: where.submissionId, tenant: where.tenant } });
   if (snapshot === undefined) return "there is no such submission";
   const events: ChainedEvent[] = [];
@@ -26,7 +29,9 @@ async function verifyOne(backend: Backend, where: { tenant: string; submissionId
   if (broken !== undefined) return `${broken.eventId} (${broken.stream} ${broken.seq}): ${broken.problem}`;
   const last = events.findLast((event) => event.stream === "submission");
   const { head } = snapshot.submission;
-  return last?.hash === head.hash ? undefined : `the history ends at seq ${last?.seq ?? 0}, the submission at ${head.seq}`;
+  return last?.hash === head.hash
+    ? undefined
+    : `the history ends at seq ${last?.seq ?? 0}, the submission at ${head.seq}`;
 }
 
 export const verifyCommand = (): Command =>
@@ -36,7 +41,8 @@ export const verifyCommand = (): Command =>
     .option("--all", "every submission of the tenant")
     .addOption(tenantOption())
     .action(async (submissionId: string | undefined, options: { all?: true; tenant: string }) => {
-      if ((submissionId === undefined) === (options.all === undefined)) throw new Error("name one submission, or --all");
+      if ((submissionId === undefined) === (options.all === undefined))
+        throw new Error("name one submission, or --all");
       await withCore(async ({ backend }) => {
         const { tenant } = options;
         let good = 0;

@@ -1,4 +1,4 @@
-import { composeCore, type Core } from "../compose.ts";
+import { type Core, composeCore } from "../compose.ts";
 import { type Config, readConfig } from "../config/config.ts";
 
 /** Opens the configured stores for one command, and closes them after it. */

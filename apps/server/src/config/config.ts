@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
-import { type Setting, type SettingName, SETTINGS } from "./settings.ts";
+import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 
 /** A bad value stops the start: which variable, what it got, what it takes. */
 export class ConfigError extends Error {
@@ -104,7 +104,8 @@ function databaseOf(url: string | undefined, dataFolder: string): DatabaseChoice
   if (url === undefined) return { kind: "sqlite", file: join(dataFolder, "formbridge.db") };
   if (url === "memory:") return { kind: "memory" };
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
-  if (file === undefined) throw bad("FORMBRIDGE_DATABASE_URL", url.replace(/\/\/[^@/]*@/, "//…@"), "sqlite:<file> or memory:");
+  if (file === undefined)
+    throw bad("FORMBRIDGE_DATABASE_URL", url.replace(/\/\/[^@/]*@/, "//…@"), "sqlite:<file> or memory:");
   return { kind: "sqlite", file: resolve(file) };
 }
 
@@ -137,7 +138,8 @@ function reader(env: Env) {
     number(name: SettingName, { min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}): number {
       const value = text(name);
       const parsed = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-      if (!(parsed >= min && parsed <= max)) throw bad(name, value, `a whole number from ${min}${max < 1e15 ? ` to ${max}` : ""}`);
+      if (!(parsed >= min && parsed <= max))
+        throw bad(name, value, `a whole number from ${min}${max < 1e15 ? ` to ${max}` : ""}`);
       return parsed;
     },
     flag(name: SettingName): boolean {

@@ -14,7 +14,11 @@ export interface Setting {
 
 const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress } = DEFAULT_RATE_RULES;
 
-const ms = (fallback: number, help: string): Setting => ({ kind: "number", fallback, help: `${help}, in milliseconds` });
+const ms = (fallback: number, help: string): Setting => ({
+  kind: "number",
+  fallback,
+  help: `${help}, in milliseconds`,
+});
 const count = (fallback: number, help: string): Setting => ({ kind: "number", fallback, help });
 
 /** Every setting there is. `formbridge serve --help` prints this table. */
@@ -33,12 +37,30 @@ export const SETTINGS = {
     secret: true,
     help: "all sealing and signing derives from it; several, newest first, with commas (default: made and kept in the data folder)",
   },
-  FORMBRIDGE_ADMIN_KEY: { kind: "text", secret: true, help: "preset admin key (default: one is made and printed on first start)" },
-  FORMBRIDGE_INTAKES: { kind: "text", fallback: "examples/intakes", help: "folder of intake definitions, *.json, one each" },
-  FORMBRIDGE_TRUST_PROXY: { kind: "flag", fallback: false, help: "a TLS proxy is in front: trust its X-Forwarded headers" },
+  FORMBRIDGE_ADMIN_KEY: {
+    kind: "text",
+    secret: true,
+    help: "preset admin key (default: one is made and printed on first start)",
+  },
+  FORMBRIDGE_INTAKES: {
+    kind: "text",
+    fallback: "examples/intakes",
+    help: "folder of intake definitions, *.json, one each",
+  },
+  FORMBRIDGE_TRUST_PROXY: {
+    kind: "flag",
+    fallback: false,
+    help: "a TLS proxy is in front: trust its X-Forwarded headers",
+  },
   FORMBRIDGE_RATE_LIMIT: { kind: "text", fallback: "on", help: "on or off" },
-  FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND: count(failedLookupsPerSecond.limit, "failed token look-ups a second and address"),
-  FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_MINUTE: count(failedLookupsPerMinute.limit, "failed token look-ups a minute and address"),
+  FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND: count(
+    failedLookupsPerSecond.limit,
+    "failed token look-ups a second and address",
+  ),
+  FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_MINUTE: count(
+    failedLookupsPerMinute.limit,
+    "failed token look-ups a minute and address",
+  ),
   FORMBRIDGE_RATE_CREATES_PER_KEY: count(createsPerKey.limit, "creates a minute and API key"),
   FORMBRIDGE_RATE_CREATES_PER_ADDRESS: count(createsPerAddress.limit, "public creates a minute and address"),
   FORMBRIDGE_SUBMISSION_TTL_MS: ms(DEFAULT_POLICY.submissionTtlMs, "how long a submission stays open"),

@@ -10,7 +10,8 @@ import type { ChainHead } from "./submission.ts";
 
 export const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
-export const saltedDigest = (salt: string, value: Actor | JsonObject | null): Hash => sha256(salt + canonicalJson(value));
+export const saltedDigest = (salt: string, value: Actor | JsonObject | null): Hash =>
+  sha256(salt + canonicalJson(value));
 
 /** The text that a hash covers: canonical JSON, written out because its keys and their order never change. */
 function hashedText(event: Omit<ChainedEvent, "hash">): string {
@@ -25,6 +26,26 @@ function hashedText(event: Omit<ChainedEvent, "hash">): string {
 export function chainEvent(event: AuditEvent, head: ChainHead): ChainedEvent {
   const linked = { ...event, seq: head.seq + 1, prevHash: head.hash };
   return { ...linked, hash: sha256(hashedText(linked)) };
+}
+
+/** Where the streams that a store chains end. */
+export interface AuditHeads {
+  tokenHead: ChainHead;
+  idempotencyHead: ChainHead;
+}
+
+/** Puts audit events at the ends of their streams. Without heads, the streams begin here. */
+export function chainAudit(audit: readonly AuditEvent[], heads?: AuditHeads): AuditHeads & { events: ChainedEvent[] } {
+  let { tokenHead, idempotencyHead } = heads ?? { tokenHead: EMPTY_HEAD, idempotencyHead: EMPTY_HEAD };
+  const events = audit.map((event) => {
+    if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
+    const chained = chainEvent(event, event.stream === "token" ? tokenHead : idempotencyHead);
+    const head = { seq: chained.seq, hash: chained.hash };
+    if (event.stream === "token") tokenHead = head;
+    else idempotencyHead = head;
+    return chained;
+  });
+  return { events, tokenHead, idempotencyHead };
 }
 
 export interface BrokenLink {

@@ -45,7 +45,13 @@ export type DomainEvent = { by?: Actor } & (
   | { type: "delivery.failed"; deliveryId: string; error: string }
   | { type: "submission.finalized" }
   | { type: "submission.cancelled"; reason?: string }
-  | { type: "submission.expired"; originalState: SubmissionState; ttlMs: number; createdAt: Instant; expiredAt: Instant }
+  | {
+      type: "submission.expired";
+      originalState: SubmissionState;
+      ttlMs: number;
+      createdAt: Instant;
+      expiredAt: Instant;
+    }
   | { type: "submission.ttl_warning"; expiresAt: Instant; remainingMs: number }
   | { type: "submission.replayed"; operation: string; replayCount: number }
   | { type: "handoff.resumed"; after: Actor }

@@ -2,6 +2,7 @@ import type { Actor } from "@formbridge/contract";
 import type { DomainEvent } from "./events.ts";
 import { attribute } from "./fields/attribution.ts";
 import type { Instant } from "./instant.ts";
+import { warningTime } from "./policy.ts";
 import type { Delivery, Review, Submission } from "./submission.ts";
 import { mayMove } from "./transitions.ts";
 
@@ -58,7 +59,7 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         uploads: submission.uploads.filter((upload) => upload.uploadId !== event.uploadId),
       };
     case "submission.ttl_warning":
-      return { ...submission, warned: true };
+      return withoutWarning(submission);
     case "submission.replayed":
       return { ...submission, replayCount: event.replayCount };
     case "submission.cancelled":
@@ -106,8 +107,10 @@ function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Sta
       return {
         ...submission,
         state: "rejected",
-        expiresAt: event.expiresAt,
-        warned: false,
+        ...(event.expiresAt > submission.expiresAt && {
+          expiresAt: event.expiresAt,
+          warnAt: warningTime(stamp.now, event.expiresAt),
+        }),
         review: { ...reviewOf(submission), ...verdict("rejected", stamp), reasons: event.reasons },
         rejections: [
           ...submission.rejections,
@@ -125,6 +128,11 @@ function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Sta
     case "review.escalated":
       return submission;
   }
+}
+
+function withoutWarning(submission: Submission): Submission {
+  const { warnAt: _given, ...rest } = submission;
+  return rest;
 }
 
 function reviewOf(submission: Submission): Review {

@@ -48,7 +48,10 @@ export function planChange(before: Submission, input: PlanInput): Plan {
   for (const event of withHandoff(before, input)) {
     const by = event.by ?? actor;
     submission = evolve(submission, event, { actor, now, version });
-    const chained = chainEvent(envelope(event.type, { by, payload: payloadOf(event, intake), submission, version, ts, mint }), head);
+    const chained = chainEvent(
+      envelope(event.type, { by, payload: payloadOf(event, intake), submission, version, ts, mint }),
+      head,
+    );
     events.push(chained);
     head = chained;
   }
@@ -59,7 +62,10 @@ export function planChange(before: Submission, input: PlanInput): Plan {
 /** `handoff.resumed` when an agent acts again after a human. */
 function withHandoff(before: Submission, { decision, actor }: PlanInput): readonly DomainEvent[] {
   const resumes =
-    decision.token === "rotate" && before.version > 0 && actor.kind === "agent" && before.lastUpdatedBy.kind === "human";
+    decision.token === "rotate" &&
+    before.version > 0 &&
+    actor.kind === "agent" &&
+    before.lastUpdatedBy.kind === "human";
   return resumes ? [{ type: "handoff.resumed", after: before.lastUpdatedBy }, ...decision.events] : decision.events;
 }
 
@@ -130,7 +136,11 @@ const ROTATION_EVENTS: Partial<Record<string, EventType>> = {
 };
 
 /** What the token stream tells of a rotation. Tokens appear by their hashes only. */
-function tokenAudit(before: Submission, after: Submission, { input, ts }: { input: PlanInput; ts: string }): AuditEvent[] {
+function tokenAudit(
+  before: Submission,
+  after: Submission,
+  { input, ts }: { input: PlanInput; ts: string },
+): AuditEvent[] {
   const { operation, actor, mint, nextToken } = input;
   const write = (type: EventType, payload: JsonObject): AuditEvent =>
     envelope(type, { by: actor, payload, submission: after, version: after.version, ts, mint });
@@ -145,7 +155,9 @@ function tokenAudit(before: Submission, after: Submission, { input, ts }: { inpu
   ];
   if (before.version > 0 && before.lastUpdatedBy.kind !== after.lastUpdatedBy.kind) {
     const previous = { kind: before.lastUpdatedBy.kind, id: before.lastUpdatedBy.id };
-    audit.push(write("token.handed_off", { previousActor: previous, currentActor: { kind: actor.kind, id: actor.id } }));
+    audit.push(
+      write("token.handed_off", { previousActor: previous, currentActor: { kind: actor.kind, id: actor.id } }),
+    );
   }
   if (isTerminal(after.state) && operation !== "expire") {
     audit.push(write("token.expired", { reason: "terminal_state", finalState: after.state }));

@@ -49,5 +49,9 @@ export function tokenExpiry(
   return isEditable(about.state) ? Math.min(bounded, about.expiresAt) : bounded;
 }
 
+/** A warning comes when 80 % of the time has passed. */
+export const warningTime = (from: Instant, until: Instant): Instant => from + Math.floor((until - from) * 0.8);
+
 /** Has a deadline passed, clocks being what they are? */
-export const isPast = (deadline: Instant, now: Instant, policy: Policy): boolean => now >= deadline + policy.clockSkewMs;
+export const isPast = (deadline: Instant, now: Instant, policy: Policy): boolean =>
+  now >= deadline + policy.clockSkewMs;

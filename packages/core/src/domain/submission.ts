@@ -80,8 +80,8 @@ interface Common {
   lastUpdatedBy: Actor;
   ttlMs: number;
   expiresAt: Instant;
-  /** The 80 % warning was given. */
-  warned: boolean;
+  /** When to warn that the time runs out; absent once that was done. */
+  warnAt?: Instant;
   replayCount: number;
   uploads: Upload[];
   rejections: Rejection[];

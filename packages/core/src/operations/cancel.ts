@@ -16,10 +16,12 @@ export async function cancel(context: Context, call: CancelCall): Promise<Answer
     operation: "cancel",
     actorRequired: false,
     guardsItself: true,
-    byKeyAlone({ principal, submission }) {
-      if (!mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not cancel.");
+    needsNoVersion: true,
+    authorize({ token, principal, submission }) {
+      if (token === undefined && !mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not cancel.");
     },
-    decide: (submission, decideContext) => decideCancel(submission, { ...(reason !== undefined && { reason }) }, decideContext),
+    decide: (submission, decideContext) =>
+      decideCancel(submission, { ...(reason !== undefined && { reason }) }, decideContext),
     body: (shown, actor) => ({
       ...markOf(shown),
       cancelledAt: toIso(shown.now),

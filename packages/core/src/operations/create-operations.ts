@@ -1,7 +1,7 @@
-import type { Deps } from "./deps.ts";
 import { cancel } from "./cancel.ts";
 import { confirmUpload } from "./confirm-upload.ts";
 import { createSubmission } from "./create-submission.ts";
+import type { Deps } from "./deps.ts";
 import { getEvents } from "./get-events.ts";
 import { getSubmission } from "./get-submission.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";

@@ -1,5 +1,9 @@
 import type { ActorInput, CreateSubmissionRequest, CreateSubmissionResponse } from "@formbridge/contract";
-import { type CreateSubmission, decideCreateSubmission, initialSubmission } from "../domain/decide/create-submission.ts";
+import {
+  type CreateSubmission,
+  decideCreateSubmission,
+  initialSubmission,
+} from "../domain/decide/create-submission.ts";
 import type { DecideContext } from "../domain/decide/decision.ts";
 import { ContractError } from "../domain/error.ts";
 import { fingerprint } from "../domain/idempotency/fingerprint.ts";
@@ -68,9 +72,14 @@ function admit(
   { tenant, caller }: { tenant: string; caller: Principal | undefined },
 ): { intake: CompiledIntake; tenant: string; principal: Principal | undefined } {
   const notThere = new ContractError("not_found", "There is no such intake.");
-  const sees = caller !== undefined && intake !== undefined && caller.tenant === tenant && reachesIntake(caller, intake.definition.id);
+  const sees =
+    caller !== undefined &&
+    intake !== undefined &&
+    caller.tenant === tenant &&
+    reachesIntake(caller, intake.definition.id);
   if (intake?.definition.access === "public") return { intake, tenant, principal: sees ? caller : undefined };
-  if (caller === undefined) throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  if (caller === undefined)
+    throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
   if (!sees) throw notThere;
   if (!hasRole(caller, "agent", "admin")) throw new ContractError("forbidden", "Creating needs the role agent.");
   return { intake, tenant, principal: caller };
@@ -132,7 +141,10 @@ async function createOnce(admitted: Admitted, known: KeyRecord | undefined): Pro
       const answer = await replayCreate(admitted, record);
       if (answer !== undefined) return answer;
     }
-    const again = await context.deps.backend.store.load({ by: { intake: call.intakeId }, ...(key && { key: key.ref }) });
+    const again = await context.deps.backend.store.load({
+      by: { intake: call.intakeId },
+      ...(key && { key: key.ref }),
+    });
     record = again.record;
   }
   throw keyLocked();

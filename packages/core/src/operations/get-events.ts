@@ -30,9 +30,11 @@ export function eventView(event: ChainedEvent, { proof }: { proof: boolean }): I
 export function eventFilter(query: { stream?: EventStream | "all"; types?: string }): EventFilter {
   const types = query.types?.split(",").map((type) => type.trim());
   const unknown = types?.find((type) => !(type in EVENT_TYPES));
-  if (unknown !== undefined) throw new ContractError("bad_request", `types: there is no event type ${JSON.stringify(unknown)}.`);
+  if (unknown !== undefined)
+    throw new ContractError("bad_request", `types: there is no event type ${JSON.stringify(unknown)}.`);
   const known = types as EventType[] | undefined;
-  const streams = query.stream === undefined ? streamsOf(known) : query.stream === "all" ? EVENT_STREAMS : [query.stream];
+  const streams =
+    query.stream === undefined ? streamsOf(known) : query.stream === "all" ? EVENT_STREAMS : [query.stream];
   return { streams, ...(known && { types: known }) };
 }
 
@@ -43,7 +45,10 @@ export async function getEvents(context: Context, call: GetEventsCall): Promise<
   const { query } = call;
   const filter = eventFilter(query);
   const { submission, withhold } = await runRead(context, call, "getEvents");
-  if (withhold) throw new ContractError("token_conflict", "The resume token is stale.", { about: { submissionId: submission.submissionId } });
+  if (withhold)
+    throw new ContractError("token_conflict", "The resume token is stale.", {
+      about: { submissionId: submission.submissionId },
+    });
   const { tenant, submissionId, state, version } = submission;
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = query.afterEventId;

@@ -14,8 +14,8 @@ import type { Caller } from "./caller.ts";
 import type { Answer } from "./support/answer.ts";
 import { authenticate, reachesIntake, requirePrincipal, requireRole } from "./support/authenticate.ts";
 import type { Context } from "./support/context.ts";
-import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
 import { viewOf } from "./support/intake-view.ts";
+import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
 
 const LIST = "intakes";
 const notThere = (): ContractError => new ContractError("not_found", "There is no such intake.");
@@ -26,8 +26,10 @@ async function visibleIntake(context: Context, call: { caller: Caller; intakeId:
   const principal = await authenticate(deps, call.caller);
   const stored = await deps.backend.intakes.get(call.intakeId);
   if (stored?.definition.access === "public" && !stored.retired) return stored;
-  if (principal === undefined) throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
-  if (stored === undefined || stored.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId)) throw notThere();
+  if (principal === undefined)
+    throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  if (stored === undefined || stored.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId))
+    throw notThere();
   return stored;
 }
 
@@ -53,9 +55,15 @@ export async function listIntakes(
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   const { limit: size, pageToken } = call.query;
-  const { query, after } = await openPage(deps, LIST, { pageToken, limit: size === undefined ? undefined : String(size) });
+  const { query, after } = await openPage(deps, LIST, {
+    pageToken,
+    limit: size === undefined ? undefined : String(size),
+  });
   const limit = Number(query.limit ?? DEFAULT_PAGE);
-  const rows = await deps.backend.intakes.list({ tenant: principal.tenant, ...(after !== undefined && { after }) }, limit + 1);
+  const rows = await deps.backend.intakes.list(
+    { tenant: principal.tenant, ...(after !== undefined && { after }) },
+    limit + 1,
+  );
   const page = rows.slice(0, limit);
   const items = page.filter(({ definition }) => reachesIntake(principal, definition.id)).map(summary);
   const last = rows.length > limit ? page.at(-1)?.definition.id : undefined;
@@ -121,12 +129,18 @@ function refuseClash(
     throw new ContractError("conflict", `The intake ${id} is defined by the server's folder of intakes.`);
   }
   if (known.digest !== next.digest && known.definition.version === version) {
-    throw new ContractError("conflict", `The intake ${id} changed and is still version ${version}: give it another version.`);
+    throw new ContractError(
+      "conflict",
+      `The intake ${id} changed and is still version ${version}: give it another version.`,
+    );
   }
 }
 
 /** Tool names of the agent protocol take `-` and `_` alike on some hosts: two ids that differ only there would collide. */
-async function refuseToolClash(context: Context, { tenant, definition }: { tenant: string; definition: IntakeDefinition }) {
+async function refuseToolClash(
+  context: Context,
+  { tenant, definition }: { tenant: string; definition: IntakeDefinition },
+) {
   const plain = (id: string): string => id.replaceAll("-", "_");
   for (const twin of new Set([plain(definition.id), definition.id.replaceAll("_", "-")])) {
     if (twin === definition.id) continue;
@@ -146,7 +160,8 @@ export async function retireIntake(
   requireRole(principal, "admin");
   const { intakes } = context.deps.backend;
   const known = await intakes.get(call.intakeId);
-  if (known === undefined || known.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId)) throw notThere();
+  if (known === undefined || known.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId))
+    throw notThere();
   if (known.source === "folder") {
     throw new ContractError("conflict", `The intake ${call.intakeId} is defined by the server's folder of intakes.`);
   }

@@ -64,9 +64,15 @@ export async function listKeys(
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "admin");
   const { limit: size, pageToken } = call.query;
-  const { query, after } = await openPage(deps, LIST, { pageToken, limit: size === undefined ? undefined : String(size) });
+  const { query, after } = await openPage(deps, LIST, {
+    pageToken,
+    limit: size === undefined ? undefined : String(size),
+  });
   const limit = Number(query.limit ?? DEFAULT_PAGE);
-  const rows = await deps.backend.keys.list({ tenant: principal.tenant, ...(after !== undefined && { after }) }, limit + 1);
+  const rows = await deps.backend.keys.list(
+    { tenant: principal.tenant, ...(after !== undefined && { after }) },
+    limit + 1,
+  );
   const last = rows.length > limit ? rows[limit - 1]?.keyId : undefined;
   const items = rows.slice(0, limit).map(keyView);
   return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };

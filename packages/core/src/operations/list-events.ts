@@ -19,7 +19,10 @@ export async function listEvents(
   const { limit: size, ...given } = call.query;
   const { query, after } = await openPage(deps, LIST, { ...given, ...(size !== undefined && { limit: String(size) }) });
   const limit = Number(query.limit ?? DEFAULT_PAGE);
-  const intakeIds = query.intakeId === undefined ? principal.intakes : [query.intakeId].filter((id) => principal.intakes?.includes(id) ?? true);
+  const intakeIds =
+    query.intakeId === undefined
+      ? principal.intakes
+      : [query.intakeId].filter((id) => principal.intakes?.includes(id) ?? true);
   const where = {
     tenant: principal.tenant,
     ...(intakeIds && { intakeIds }),

@@ -26,7 +26,10 @@ export async function listSubmissions(
   let before = after;
   // What a reviewer may not see is left out here, so a page may take more than one look.
   for (;;) {
-    const rows = await deps.backend.submissions.list(filter, { limit: limit + 1, ...(before !== undefined && { before }) });
+    const rows = await deps.backend.submissions.list(filter, {
+      limit: limit + 1,
+      ...(before !== undefined && { before }),
+    });
     for (const row of rows) {
       const intake = await context.catalog.byDigest(row.submission.definition);
       const isVisible = maySee(principal, row.submission, intake);

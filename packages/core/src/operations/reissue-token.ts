@@ -1,8 +1,9 @@
 import type { TokenAdminResponse } from "@formbridge/contract";
 import { decideReissueToken } from "../domain/decide/tokens.ts";
-import { keyDecides } from "./revoke-tokens.ts";
+import { ContractError } from "../domain/error.ts";
 import { type Answer, markOf } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
+import { mayHoldToken } from "./support/resolve-target.ts";
 import { runWrite } from "./support/run-write.ts";
 import type { WriteCall } from "./support/write-spec.ts";
 
@@ -11,7 +12,13 @@ export async function reissueToken(context: Context, call: WriteCall): Promise<A
     operation: "reissueToken",
     actorRequired: true,
     guardsItself: true,
-    byKeyAlone: keyDecides,
+    needsNoVersion: true,
+    // Whoever may see the token may have a new one: its bearer, and a key that may hold it.
+    authorize({ token, principal, submission }) {
+      if (token === undefined && !mayHoldToken(principal, submission)) {
+        throw new ContractError("forbidden", "This key may not hold the token.");
+      }
+    },
     decide: (submission, decideContext) => decideReissueToken(submission, decideContext),
     body: (shown) => markOf(shown),
   });

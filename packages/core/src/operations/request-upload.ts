@@ -1,4 +1,4 @@
-import type { RequestUploadRequest, RequestUploadResponse } from "@formbridge/contract";
+import type { RequestUploadResponse } from "@formbridge/contract";
 import { decideRequestUpload, type RequestUpload } from "../domain/decide/request-upload.ts";
 import { ContractError } from "../domain/error.ts";
 import type { Upload } from "../domain/submission.ts";
@@ -17,11 +17,6 @@ export function requireStorage(storage: UploadStorage | undefined): UploadStorag
   }
   return storage;
 }
-
-export const uploadOf = (request: RequestUploadRequest): RequestUpload => {
-  const { field, filename, mimeType, sizeBytes, sha256 } = request;
-  return { field, filename, mimeType, sizeBytes, ...(sha256 !== undefined && { sha256 }) };
-};
 
 export async function requestUpload(context: Context, call: RequestUploadCall): Promise<Answer<RequestUploadResponse>> {
   let granted: { upload: Upload; signed: Awaited<ReturnType<UploadStorage["sign"]>> } | undefined;

@@ -13,7 +13,8 @@ export async function retryDelivery(context: Context, call: WriteCall): Promise<
     operation: "retryDelivery",
     actorRequired: true,
     guardsItself: true,
-    byKeyAlone({ principal, submission }) {
+    needsNoVersion: true,
+    authorize({ principal, submission }) {
       if (!mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not retry.");
     },
     decide: (submission, decideContext) => decideRetryDelivery(submission, decideContext),

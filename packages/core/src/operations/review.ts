@@ -23,7 +23,8 @@ export async function review(context: Context, call: ReviewCall): Promise<Answer
       operation: "review",
       actorRequired: true,
       guardsItself: true,
-      byKeyAlone: () => requireRole(principal, "reviewer", "admin"),
+      needsNoVersion: true,
+      authorize: () => requireRole(principal, "reviewer", "admin"),
       decide: (submission, decideContext) =>
         decideReview(submission, { decision, roles: principal.roles, ...(reasons && { reasons }) }, decideContext),
       body: (shown, actor) => ({

@@ -35,6 +35,10 @@ const keyRequired = (): ContractError =>
     reason: "idempotency_key_required",
     fields: [{ path: "idempotencyKey", code: "required", message: "submit needs an idempotency key." }],
     nextActions: [
-      { action: "collect_field", field: "idempotencyKey", hint: "Use the same key for every retry of the same submit." },
+      {
+        action: "collect_field",
+        field: "idempotencyKey",
+        hint: "Use the same key for every retry of the same submit.",
+      },
     ],
   });

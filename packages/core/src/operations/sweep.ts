@@ -1,4 +1,4 @@
-import { decideWarn, warnAt } from "../domain/decide/expire.ts";
+import { decideWarn } from "../domain/decide/expire.ts";
 import { isEditable } from "../domain/transitions.ts";
 import type { Due } from "../ports/deadlines.ts";
 import { commitDecision } from "./support/commit.ts";
@@ -51,7 +51,7 @@ async function warnOne(context: Context, due: Due): Promise<void> {
   const found = await loadDue(context, due);
   if (found === undefined) return;
   const { submission, now, intake } = found;
-  if (!isEditable(submission.state) || submission.warned || now < warnAt(submission)) return;
+  if (!isEditable(submission.state) || submission.warnAt === undefined || now < submission.warnAt) return;
   await commitDecision(context.deps, {
     operation: "warn",
     before: submission,

@@ -10,6 +10,6 @@ export interface Deadlines {
   now(): Promise<Instant>;
   /** Editable submissions that expired before `before`, earliest first. */
   expired(before: Instant, limit: number): Promise<Due[]>;
-  /** Editable submissions, not yet warned, of whose time 80 % had passed before `before`; earliest first. */
+  /** Editable submissions whose `warnAt` lies before `before`; earliest first. */
   warnable(before: Instant, limit: number): Promise<Due[]>;
 }

@@ -27,7 +27,8 @@ const TOKEN_PREFIX = "rtok_";
 /** What path, headers and body name. `/submissions/{rtok_…}` is the same thing as `/resume/{rtok_…}`. */
 function targetOf(request: FastifyRequest, params: Record<string, string>, body: Record<string, unknown>): Target {
   const { ref } = params;
-  const byToken = ref !== undefined && (request.routeOptions.url?.startsWith("/resume/") || ref.startsWith(TOKEN_PREFIX));
+  const byToken =
+    ref !== undefined && (request.routeOptions.url?.startsWith("/resume/") || ref.startsWith(TOKEN_PREFIX));
   const isWrite = request.method !== "GET" && request.method !== "HEAD";
   const condition = isWrite ? parseCondition(single(request, "if-match")) : {};
   const given = [byToken ? ref : undefined, condition.token, body.resumeToken as string | undefined];
@@ -37,7 +38,11 @@ function targetOf(request: FastifyRequest, params: Record<string, string>, body:
   if (!byToken && body.submissionId !== undefined && body.submissionId !== ref) {
     throw new ContractError("bad_request", "submissionId is not the id of the path.");
   }
-  return { tokens, versions: versions.filter((version) => version !== undefined), ...(id !== undefined && { submissionId: id }) };
+  return {
+    tokens,
+    versions: versions.filter((version) => version !== undefined),
+    ...(id !== undefined && { submissionId: id }),
+  };
 }
 
 function versionHeader(request: FastifyRequest, isWrite: boolean): number | undefined {
@@ -54,7 +59,8 @@ function keyOf(request: FastifyRequest, body: Record<string, unknown>): string |
 function keyTtlOf(request: FastifyRequest, { allowTestHeaders }: RequestOptions): number | undefined {
   const text = allowTestHeaders ? single(request, "x-idempotency-ttl") : undefined;
   if (text === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(text)) throw new ContractError("bad_request", "X-Idempotency-TTL must be a number of milliseconds.");
+  if (!/^\d{1,12}$/.test(text))
+    throw new ContractError("bad_request", "X-Idempotency-TTL must be a number of milliseconds.");
   return Number(text);
 }
 

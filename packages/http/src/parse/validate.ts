@@ -23,7 +23,9 @@ function check(validate: ValidateFunction, what: string): Check {
     const [error] = validate.errors ?? [];
     const place = placeOf(error);
     throw new ContractError("bad_request", `${what}${place === "" ? "" : ` at ${place}`} ${wordsOf(error)}.`, {
-      ...(place !== "" && { fields: [{ path: place, code: "custom" as const, message: `${place} ${wordsOf(error)}.` }] }),
+      ...(place !== "" && {
+        fields: [{ path: place, code: "custom" as const, message: `${place} ${wordsOf(error)}.` }],
+      }),
     });
   };
 }
@@ -31,7 +33,12 @@ function check(validate: ValidateFunction, what: string): Check {
 const placeOf = (error: ErrorObject | undefined): string => {
   const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
   const extra: unknown = error?.params.additionalProperty;
-  return typeof extra === "string" ? [path, extra].filter((part) => part !== "").join(".").slice(0, 200) : path;
+  return typeof extra === "string"
+    ? [path, extra]
+        .filter((part) => part !== "")
+        .join(".")
+        .slice(0, 200)
+    : path;
 };
 
 function wordsOf(error: ErrorObject | undefined): string {

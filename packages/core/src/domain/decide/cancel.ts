@@ -9,13 +9,18 @@ export interface Cancel {
 
 export function decideCancel(submission: Submission, command: Cancel, context: DecideContext): Decision {
   if (submission.state === "finalized") {
-    return refuse(new ContractError("conflict", "A finalized submission can't be cancelled.", { about: aboutOf(submission) }));
+    return refuse(
+      new ContractError("conflict", "A finalized submission can't be cancelled.", { about: aboutOf(submission) }),
+    );
   }
   const ended = endedError(submission, context.now);
   if (ended !== undefined) return refuse(ended);
   if (submission.delivery?.inFlight === true) {
     return refuse(
-      new ContractError("conflict", "A delivery attempt is under way.", { about: aboutOf(submission), retryable: true }),
+      new ContractError("conflict", "A delivery attempt is under way.", {
+        about: aboutOf(submission),
+        retryable: true,
+      }),
     );
   }
   return {

@@ -1,6 +1,7 @@
 import { EMPTY_HEAD } from "../chain.ts";
 import { ContractError } from "../error.ts";
 import type { DomainEvent } from "../events.ts";
+import { warningTime } from "../policy.ts";
 import type { Submission } from "../submission.ts";
 import type { DecideContext, Decision } from "./decision.ts";
 import { patchFields } from "./set-fields.ts";
@@ -35,7 +36,7 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     lastUpdatedBy: context.actor,
     ttlMs,
     expiresAt: context.now + ttlMs,
-    warned: false,
+    warnAt: warningTime(context.now, context.now + ttlMs),
     replayCount: 0,
     uploads: [],
     rejections: [],

@@ -43,7 +43,9 @@ export function decideDeliveryFailure(submission: Submission, failure: { error: 
       { type: "delivery.failed", by: COURIER, deliveryId: submission.delivery.deliveryId, error: failure.error },
     ],
     token: "keep",
-    ...(failure.retryAt === undefined ? { dropJobs: [key] } : { jobs: [{ key, kind: "deliver", runAt: failure.retryAt }] }),
+    ...(failure.retryAt === undefined
+      ? { dropJobs: [key] }
+      : { jobs: [{ key, kind: "deliver", runAt: failure.retryAt }] }),
   };
 }
 

@@ -26,9 +26,6 @@ export function decideExpire(submission: Submission): Decision {
   };
 }
 
-/** The moment when 80 % of the time has passed. */
-export const warnAt = (submission: Submission): Instant => submission.createdAt + Math.floor(submission.ttlMs * 0.8);
-
 export function decideWarn(submission: Submission, now: Instant): Decision {
   const remainingMs = Math.max(0, submission.expiresAt - now);
   return {

@@ -16,7 +16,9 @@ export function decideReview(submission: Submission, command: Review, context: D
   const ended = endedError(submission, context.now);
   if (ended !== undefined) return refuse(ended);
   if (submission.state !== "needs_review") {
-    return refuse(new ContractError("conflict", "The submission does not wait for a review.", { about: aboutOf(submission) }));
+    return refuse(
+      new ContractError("conflict", "The submission does not wait for a review.", { about: aboutOf(submission) }),
+    );
   }
   const gate = context.intake.definition.approvalGates?.[submission.review.gateIndex];
   if (gate === undefined) throw new Error(`the definition has no gate ${submission.review.gateIndex}`);

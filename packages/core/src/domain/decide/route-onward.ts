@@ -28,7 +28,8 @@ export function routeOnward(
     const passed = index === gates.length - 1 ? "all" : "gate";
     events.push({ type: "review.approved", by: GATEKEEPER, gateIndex: index, gate: gate.name, auto: true, passed });
   }
-  if (definition.destination.kind === "store") return { events: [...events, { type: "submission.finalized" }], jobs: [] };
+  if (definition.destination.kind === "store")
+    return { events: [...events, { type: "submission.finalized" }], jobs: [] };
   return { events, jobs: [{ key: deliveryJob(submission.submissionId), kind: "deliver", runAt: context.now }] };
 }
 

@@ -67,7 +67,11 @@ function foreignFills(result: PatchResult, who: { intake: CompiledIntake; actor:
       (fill === "human" && who.actor.kind === "human" && who.actor.declared !== true);
     if (allowed) continue;
     const name = path.join(".");
-    problems.push({ path: name, code: "custom", message: `${name} can only be set by ${fill === "human" ? "a human" : "an agent"}.` });
+    problems.push({
+      path: name,
+      code: "custom",
+      message: `${name} can only be set by ${fill === "human" ? "a human" : "an agent"}.`,
+    });
   }
   return problems;
 }
@@ -80,7 +84,9 @@ function attachUploads(
 ): Record<string, unknown> {
   if (submission.uploads.length === 0) return patch;
   const confirmed = new Map(
-    submission.uploads.flatMap((upload) => (upload.confirmed ? [[upload.uploadId, upload]] : []) as [string, typeof upload][]),
+    submission.uploads.flatMap(
+      (upload) => (upload.confirmed ? [[upload.uploadId, upload]] : []) as [string, typeof upload][],
+    ),
   );
   const attach = (value: unknown, path: readonly string[]): unknown => {
     if (intake.ruleAt(path).file === undefined) {
@@ -88,7 +94,8 @@ function attachUploads(
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, attach(inner, [...path, key])]));
     }
     const one = (item: unknown): unknown => {
-      if (typeof item !== "object" || item === null || !("uploadId" in item) || Object.keys(item).length !== 1) return item;
+      if (typeof item !== "object" || item === null || !("uploadId" in item) || Object.keys(item).length !== 1)
+        return item;
       const upload = confirmed.get(String(item.uploadId));
       return upload?.field === path.join(".") ? upload.confirmed : item;
     };

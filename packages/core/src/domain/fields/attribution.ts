@@ -19,7 +19,8 @@ export function attribute(
     if (above.has(path) || ancestors(path).some((ancestor) => changed.has(ancestor))) delete next[path];
   }
   for (const path of touched.removed) delete next[path.join(".")];
-  const entry: Attribution = { actor: stamp.actor, at: stamp.now, version: stamp.version };
+  const { metadata: _told, ...actor } = stamp.actor;
+  const entry: Attribution = { actor, at: stamp.now, version: stamp.version };
   for (const { path } of touched.set) next[path.join(".")] = entry;
   return next;
 }

@@ -25,7 +25,8 @@ export type Weighed =
 export function weighRecord(record: KeyRecord, retry: Retry): Weighed {
   if (!isEntitled(record, retry)) return "foreign";
   if (record.fingerprint === retry.fingerprint) return "replay";
-  const mended = record.failed && record.submissionId === retry.submissionId && retry.carriedVersion > record.carriedVersion;
+  const mended =
+    record.failed && record.submissionId === retry.submissionId && retry.carriedVersion > record.carriedVersion;
   return mended ? "try_again" : "conflict";
 }
 

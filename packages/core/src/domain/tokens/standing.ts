@@ -8,11 +8,7 @@ import { isEditable } from "../transitions.ts";
 /** How a presented token stands to its submission now. */
 export type Standing = "current" | "stale" | "revoked" | "elapsed";
 
-export function standingOf(
-  token: TokenRow,
-  submission: Submission,
-  clock: { now: Instant; policy: Policy },
-): Standing {
+export function standingOf(token: TokenRow, submission: Submission, clock: { now: Instant; policy: Policy }): Standing {
   if (token.epoch !== submission.epoch || submission.tokensRevoked) return "revoked";
   if (isPast(token.expiresAt, clock.now, clock.policy)) return "elapsed";
   return token.version === submission.version ? "current" : "stale";

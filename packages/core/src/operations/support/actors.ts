@@ -25,9 +25,15 @@ export function recordedActor(
   throw new ContractError("forbidden", "This key may not act for another actor.");
 }
 
+/** An actor is written into every event it causes. */
+const MAX_METADATA = 4096;
+
 /** `type` is an older spelling of `kind`. */
 export function normalize(input: ActorInput): Actor {
   const { kind, type, id, name, metadata } = input;
+  if (metadata !== undefined && JSON.stringify(metadata).length > MAX_METADATA) {
+    throw new ContractError("bad_request", `actor.metadata takes at most ${MAX_METADATA} characters of JSON.`);
+  }
   const named = kind ?? type;
   if (named === undefined || (kind !== undefined && type !== undefined && kind !== type)) {
     throw new ContractError("bad_request", 'actor.kind is needed: "agent" or "human".');

@@ -15,7 +15,8 @@ export async function authenticate(deps: Deps, caller: Caller): Promise<Principa
 /** For what only a key opens. */
 export async function requirePrincipal(deps: Deps, caller: Caller): Promise<Principal> {
   const principal = await authenticate(deps, caller);
-  if (principal === undefined) throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  if (principal === undefined)
+    throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
   return principal;
 }
 

@@ -7,13 +7,7 @@ import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import { planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
-import {
-  type AuditEvent,
-  type Change,
-  type Committed,
-  type KeyWrite,
-  StoreDown,
-} from "../../ports/store.ts";
+import { type AuditEvent, type Change, type Committed, type KeyWrite, StoreDown } from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
 import { boundToToken, closeRow } from "./open-snapshot.ts";
 
@@ -78,7 +72,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
 function expectation({ before, ignoresDeadline }: CommitInput, deps: Deps): Change["expect"] {
   if (before.revision === 0) return { absent: true };
   if (!isEditable(before.state) || ignoresDeadline === true) return { revision: before.revision };
-  return { revision: before.revision, notAfter: before.expiresAt + deps.settings.policy.clockSkewMs };
+  return { revision: before.revision, notAfter: before.expiresAt + deps.settings.policy.clockSkewMs - 1 };
 }
 
 export async function commitTimed(deps: Deps, change: Change): Promise<Committed> {

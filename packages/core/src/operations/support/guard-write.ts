@@ -1,4 +1,4 @@
-import { type ErrorAbout } from "../../domain/error.ts";
+import type { ErrorAbout } from "../../domain/error.ts";
 import { toIso } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { aboutOf, endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";

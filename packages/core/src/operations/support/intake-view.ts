@@ -9,7 +9,10 @@ export function viewOf(stored: Pick<StoredIntake, "definition" | "retired" | "so
     ...open,
     destination: { ...target, ...(url !== undefined && { url: withoutCredentials(url) }) },
     ...(eventWebhooks && {
-      eventWebhooks: eventWebhooks.map(({ secret: _hidden, url: hook, ...rest }) => ({ ...rest, url: withoutCredentials(hook) })),
+      eventWebhooks: eventWebhooks.map(({ secret: _hidden, url: hook, ...rest }) => ({
+        ...rest,
+        url: withoutCredentials(hook),
+      })),
     }),
     ...(stored.retired && { retired: true }),
     source: stored.source,

@@ -54,13 +54,16 @@ export function keyWrite(deps: Deps, input: KeyWriteInput): KeyWrite {
     failed: rest.failed,
     answer: deps.sealer.seal(JSON.stringify(answer), boundToAnswer(submission)),
     expiresAt: now + keep,
-    ...(ref.operation !== "setFields" && ttlMs === undefined && { keepAfterEndMs: deps.settings.policy.idempotencyTtlMs }),
+    ...(ref.operation !== "setFields" &&
+      ttlMs === undefined && { keepAfterEndMs: deps.settings.policy.idempotencyTtlMs }),
     ...(replaces !== undefined && { replaces }),
   };
 }
 
 export const openAnswer = (deps: Deps, record: KeyRecord, tenant: string): RecordedAnswer =>
-  JSON.parse(deps.sealer.open(record.answer, boundToAnswer({ tenant, submissionId: record.submissionId }))) as RecordedAnswer;
+  JSON.parse(
+    deps.sealer.open(record.answer, boundToAnswer({ tenant, submissionId: record.submissionId })),
+  ) as RecordedAnswer;
 
 /** Writes the one line that a replay leaves. Answers the submission after it, or undefined when somebody was faster. */
 export async function recordReplay(

@@ -10,7 +10,9 @@ export async function openPage(
   given: Record<string, string | undefined> & { pageToken?: string | undefined },
 ): Promise<{ query: Record<string, string>; after?: string }> {
   const { pageToken, ...rest } = given;
-  const query = Object.fromEntries(Object.entries(rest).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+  const query = Object.fromEntries(
+    Object.entries(rest).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
   if (pageToken === undefined) return { query };
   const now = await deps.backend.deadlines.now();
   const position = await deps.pageTokens.open(pageToken, list, now);

@@ -5,9 +5,13 @@ import type { Deps } from "../deps.ts";
 
 function refuseOver(verdict: RateVerdict): void {
   if (verdict.allowed) return;
-  throw new ContractError("rate_limited", `Too many calls: ${verdict.rule.limit} in ${verdict.rule.windowMs / 1000} s.`, {
-    retryAfterMs: Math.max(1, verdict.resetMs),
-  });
+  throw new ContractError(
+    "rate_limited",
+    `Too many calls: ${verdict.rule.limit} in ${verdict.rule.windowMs / 1000} s.`,
+    {
+      retryAfterMs: Math.max(1, verdict.resetMs),
+    },
+  );
 }
 
 /** Counts a create, by key where there is one, by address otherwise. */

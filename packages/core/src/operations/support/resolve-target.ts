@@ -38,9 +38,12 @@ export interface Seeker {
 
 const WELL_FORMED = new RegExp(RESUME_TOKEN_PATTERN);
 
-const unknownToken = (): ContractError => new ContractError("token_invalid", "The resume token is not known.", { reason: "unknown" });
+const unknownToken = (): ContractError =>
+  new ContractError("token_invalid", "The resume token is not known.", { reason: "unknown" });
 const malformedToken = (): ContractError =>
-  new ContractError("token_invalid", "The resume token is malformed: rtok_ and 43 characters.", { reason: "malformed" });
+  new ContractError("token_invalid", "The resume token is malformed: rtok_ and 43 characters.", {
+    reason: "malformed",
+  });
 export const notFound = (): ContractError => new ContractError("not_found", "There is no such submission.");
 
 /** Finds the submission that a call names, or refuses: 400 malformed, 404 unknown or not the caller's, 410 revoked. */

@@ -39,7 +39,8 @@ export async function runWrite<Body extends object>(
       checkAgreement(call.target);
       checkBasis(found, call, spec);
       const attempt: Attempt<Body> = { context, call, spec, found, actor, ...keyFor(ref, { found, call, spec }) };
-      if (attempt.key !== undefined && found.record === undefined) leave ??= await enterLine(context.deps, found, attempt.key.ref);
+      if (attempt.key !== undefined && found.record === undefined)
+        leave ??= await enterLine(context.deps, found, attempt.key.ref);
       const answer = await attemptWrite(attempt);
       if (answer !== undefined) return answer;
     }
@@ -100,13 +101,10 @@ function checkAgreement(target: Target): void {
   }
 }
 
-/** Without a token, a key writes by naming the version it has seen; review and cancel need no version. */
+/** Without a token, a key writes by naming the version it has seen; some operations need no version. */
 function checkBasis<Body extends object>(found: Found, call: WriteCall, spec: WriteSpec<Body>): void {
-  if (spec.byKeyAlone !== undefined && found.principal !== undefined && found.token === undefined) {
-    spec.byKeyAlone(found);
-    return;
-  }
-  if (found.token !== undefined) return;
+  spec.authorize?.(found);
+  if (found.token !== undefined || spec.needsNoVersion === true) return;
   if (!mayHoldToken(found.principal, found.submission)) {
     throw new ContractError("forbidden", "This key may read the submission, not write to it.");
   }

@@ -24,8 +24,10 @@ export interface WriteSpec<Body extends object> {
   operation: string;
   actorRequired: boolean;
   keyed?: { operation: KeyedOperation; meaning(found: Found, version: number): Meaning };
-  /** A key alone may do this without naming a version; throws when this key may not. */
-  byKeyAlone?: (found: Found) => void;
+  /** A key may do this without naming a version. */
+  needsNoVersion?: true;
+  /** Throws when this caller, who has found the submission, may not do this to it. */
+  authorize?: (found: Found) => void;
   /** Decides for itself what an ended or locked submission means. */
   guardsItself?: true;
   /** The fields that the caller wants to set, to tell what conflicts. */
