@@ -54,6 +54,7 @@ const FASTIFY_CODES: Record<string, () => ContractError> = {
     new ContractError("unsupported_media_type", "The body must be application/json."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new ContractError("bad_request", "The body is not as long as Content-Length says."),
+  FST_ERR_MAX_PARAM_LENGTH: () => new ContractError("not_found", "There is nothing at this path."),
   FST_ERR_BAD_URL: () => new ContractError("bad_request", "The URL is malformed."),
   FST_ERR_ASYNC_CONSTRAINT: () => new ContractError("bad_request", "The request is malformed."),
 };

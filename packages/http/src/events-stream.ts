@@ -43,7 +43,8 @@ async function sendLive({ request, reply, operations, parsed, stopping }: Events
   const lastEventId = request.headers["last-event-id"];
   if (typeof lastEventId === "string" && lastEventId !== "") query.afterEventId = lastEventId;
   const gone = new AbortController();
-  request.raw.socket.once("close", () => gone.abort());
+  // The answer's own end, not the connection's: one connection carries many requests.
+  reply.raw.once("close", () => gone.abort());
   const signal = AbortSignal.any([gone.signal, stopping]);
   const events = await operations.watchEvents({ caller, target, query, signal });
   const frames = withHeartbeat(events, signal);

@@ -4,6 +4,7 @@ const BUILT_IN = [
   { path: "/healthz", method: "GET" },
   { path: "/readyz", method: "GET" },
   { path: "/openapi.json", method: "GET" },
+  { path: "/docs", method: "GET" },
 ];
 
 /** Which methods a path takes: tells a wrong method (405) from a wrong path (404). */

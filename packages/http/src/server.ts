@@ -1,14 +1,18 @@
-import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
 import cors from "@fastify/cors";
-import helmet from "@fastify/helmet";
 import { ContractError, type Health, type Operations } from "@formbridge/core";
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
+import { answerBrokenRequest, answerOddRequests } from "./broken-requests.ts";
 import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
-import { asContractError, errorBody, statusOf } from "./error-map.ts";
+import { asContractError } from "./error-map.ts";
 import { createHandler } from "./handle.ts";
+import { CORS, requestId, SECURITY_HEADERS } from "./headers.ts";
 import { createMethodFinder } from "./known-methods.ts";
 import { createOpenApi } from "./openapi.ts";
 import { parseJsonBody } from "./parse/json-body.ts";
@@ -31,37 +35,6 @@ export interface HttpOptions {
   allowTestHeaders: boolean;
 }
 
-const EXPOSED = [
-  "ETag",
-  "Content-Type",
-  "Last-Modified",
-  "Retry-After",
-  "X-Resume-Token",
-  "X-Intake-Version",
-  "X-Submission-Version",
-  "X-Request-Id",
-  "X-Original-Request-Time",
-  "X-Next-Event-Id",
-  "Idempotent-Replayed",
-  "RateLimit",
-  "RateLimit-Policy",
-];
-const ALLOWED = [
-  "Authorization",
-  "Content-Type",
-  "Accept",
-  "If-Match",
-  "If-None-Match",
-  "Idempotency-Key",
-  "Last-Event-ID",
-  "Prefer",
-  "X-Intake-Version",
-  "X-Idempotency-TTL",
-  "X-Request-Id",
-];
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
-
 /** The HTTP binding: one row of `ROUTES` an endpoint, and what all of them share. */
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
   const stop = new AbortController();
@@ -73,26 +46,16 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     routerOptions: { maxParamLength: 1024 },
     trustProxy: options.trustProxy,
     forceCloseConnections: "idle",
-    http: { maxHeaderSize: options.maxHeaderBytes },
-    genReqId: (request) => {
-      const given = request.headers["x-request-id"];
-      return typeof given === "string" && SAFE_REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
-    },
+    // A request without Host is refused by us, in the envelope.
+    http: { maxHeaderSize: options.maxHeaderBytes, requireHostHeader: false },
+    genReqId: requestId,
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, _request, reply) => sendError(reply, asContractError(error)),
+    frameworkErrors: (error, request, reply) =>
+      sendError(reply.header("x-request-id", request.id).headers(SECURITY_HEADERS), asContractError(error)),
   });
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    crossOriginResourcePolicy: { policy: "cross-origin" },
-  });
-  await app.register(cors, {
-    origin: "*",
-    methods: METHODS,
-    allowedHeaders: ALLOWED,
-    exposedHeaders: EXPOSED,
-    maxAge: 86_400,
-  });
+  answerOddRequests(app.server);
   shareBehaviour(app, options);
+  await app.register(cors, CORS);
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
   for (const route of ROUTES) {
     const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal });
@@ -116,18 +79,15 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
       done(error as Error, undefined);
     }
   });
-  app.addHook("onRequest", async (request, reply) => {
-    reply.header("x-request-id", request.id).header("cache-control", "no-store");
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id).headers(SECURITY_HEADERS);
+    const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;
+    done(hasHost ? undefined : new ContractError("bad_request", "The Host header is missing."));
   });
-  app.addHook("onResponse", async (request, reply) => {
-    // The route, not the URL: a path may hold a token.
-    const route = request.routeOptions.url ?? "unknown";
-    const { method, id } = request;
-    request.log.debug({ method, route, requestId: id, status: reply.statusCode, ms: reply.elapsedTime }, "answered");
-  });
+  if (["debug", "trace"].includes(options.logger.level)) app.addHook("onResponse", logAnswer);
   app.setErrorHandler((error, request, reply) => {
     const known = asContractError(error);
-    if (known.type === "internal_error") request.log.error({ err: error, requestId: request.id }, "request failed");
+    if (known.type === "internal_error") request.log.error({ err: error }, "request failed");
     return sendError(reply, known);
   });
   const methodsOf = createMethodFinder(ROUTES);
@@ -139,6 +99,14 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   });
 }
 
+/** The route, not the URL: a path may hold a token. */
+function logAnswer(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { method, log } = request;
+  const route = request.routeOptions.url ?? "unknown";
+  log.debug({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 100) / 100 }, "answered");
+  done();
+}
+
 function registerHealth(app: FastifyInstance, { health, version }: HttpOptions): void {
   app.get("/healthz", async () => ({ ok: true, version }));
   app.get("/readyz", async (_request, reply) => {
@@ -146,22 +114,4 @@ function registerHealth(app: FastifyInstance, { health, version }: HttpOptions):
     const ok = Object.values(stores).every((store) => store.healthy);
     return reply.code(ok ? 200 : 503).send({ ok, stores });
   });
-}
-
-/** What the parser of HTTP itself refuses never reaches a route; it gets the same envelope. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? new ContractError("headers_too_large", "The header block is over the limit.")
-      : new ContractError("bad_request", "The request is not valid HTTP.");
-  const body = JSON.stringify(errorBody(refusal));
-  const status = statusOf(refusal);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

@@ -18,7 +18,8 @@ export async function cancel(context: Context, call: CancelCall): Promise<Answer
     guardsItself: true,
     needsNoVersion: true,
     authorize({ token, principal, submission }) {
-      if (token === undefined && !mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not cancel.");
+      if (token === undefined && !mayHoldToken(principal, submission))
+        throw new ContractError("forbidden", "This key may not cancel.");
     },
     decide: (submission, decideContext) =>
       decideCancel(submission, { ...(reason !== undefined && { reason }) }, decideContext),

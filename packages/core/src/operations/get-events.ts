@@ -29,7 +29,7 @@ export function eventView(event: ChainedEvent, { proof }: { proof: boolean }): I
 /** Asking for types of another stream is asking for that stream. */
 export function eventFilter(query: { stream?: EventStream | "all"; types?: string }): EventFilter {
   const types = query.types?.split(",").map((type) => type.trim());
-  const unknown = types?.find((type) => !(type in EVENT_TYPES));
+  const unknown = types?.find((type) => !Object.hasOwn(EVENT_TYPES, type));
   if (unknown !== undefined)
     throw new ContractError("bad_request", `types: there is no event type ${JSON.stringify(unknown)}.`);
   const known = types as EventType[] | undefined;

@@ -15,7 +15,8 @@ export async function revokeTokens(context: Context, call: WriteCall): Promise<A
     needsNoVersion: true,
     // Only a key revokes: a token that leaked must not be able to shut its owner out.
     authorize({ principal, submission }) {
-      if (!mayHoldToken(principal, submission)) throw new ContractError("forbidden", "Revoking needs the creator's key.");
+      if (!mayHoldToken(principal, submission))
+        throw new ContractError("forbidden", "Revoking needs the creator's key.");
     },
     decide: (submission, decideContext) => decideRevokeTokens(submission, decideContext),
     body: (shown) => markOf(shown),

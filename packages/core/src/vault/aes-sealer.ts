@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import type { Sealed, Sealer } from "../ports/sealer.ts";
+import { createRandomPool } from "./random-pool.ts";
 import { deriveKeys } from "./secrets.ts";
 
 const NONCE_BYTES = 12;
@@ -8,16 +9,19 @@ const TAG_BYTES = 16;
 /** AES-256-GCM: `<key id>.<base64url of nonce, tag and text>`. */
 export function createAesSealer(secrets: readonly string[]): Sealer {
   const keys = deriveKeys(secrets, "seal");
-  const byId = new Map(keys.map((key) => [key.id, key.bytes]));
-  const [newest] = keys;
+  // A key object is prepared once; from bytes, every call would prepare it anew, at several times the cost of the cipher.
+  const byId = new Map(keys.map((key) => [key.id, createSecretKey(key.bytes)]));
+  const newestId = keys[0].id;
+  const newest = createSecretKey(keys[0].bytes);
+  const draw = createRandomPool();
   return {
     seal(plain, bound) {
-      const nonce = randomFillSync(Buffer.allocUnsafe(NONCE_BYTES));
-      const cipher = createCipheriv("aes-256-gcm", newest.bytes, nonce);
+      const nonce = draw(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", newest, nonce);
       cipher.setAAD(Buffer.from(bound));
       const text = cipher.update(plain, "utf8");
       cipher.final();
-      return `${newest.id}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64url")}`;
+      return `${newestId}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64url")}`;
     },
     open(sealed: Sealed, bound) {
       const dot = sealed.indexOf(".");

@@ -1,5 +1,5 @@
-import { randomFillSync } from "node:crypto";
 import { uuidv7 } from "uuidv7";
+import { createRandomPool } from "./random-pool.ts";
 
 /** Makes ids, which are time-ordered, and secrets, which never are. */
 export interface Randomness {
@@ -12,24 +12,8 @@ export interface Randomness {
   salt(): string;
 }
 
-const POOL_BYTES = 8192;
-
-/** Draws from the operating system's generator in larger portions: a write needs several small ones. */
-function createPool(): (bytes: number) => Buffer {
-  const pool = Buffer.allocUnsafe(POOL_BYTES);
-  let used = POOL_BYTES;
-  return (bytes) => {
-    if (used + bytes > POOL_BYTES) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    used += bytes;
-    return pool.subarray(used - bytes, used);
-  };
-}
-
 export function createRandomness(): Randomness {
-  const draw = createPool();
+  const draw = createRandomPool();
   return {
     newId: (prefix) => `${prefix}_${uuidv7()}`,
     resumeToken: () => `rtok_${draw(32).toString("base64url")}`,

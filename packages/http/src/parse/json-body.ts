@@ -40,8 +40,11 @@ function refuseRounding(_key: string, value: unknown, context?: { source: string
   return value;
 }
 
+/** No number that is kept exactly needs this many characters; longer ones are not worth the time to compare. */
+const MAX_NUMBER_LENGTH = 400;
+
 const isSameNumber = (source: string, value: number): boolean =>
-  Number.isFinite(value) && plainDecimal(source) === plainDecimal(String(value));
+  source.length <= MAX_NUMBER_LENGTH && Number.isFinite(value) && plainDecimal(source) === plainDecimal(String(value));
 
 /** `-1.50e3` becomes digits and an exponent without leading or trailing zeros. */
 function plainDecimal(text: string): string {

@@ -3,9 +3,19 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** RFC 3339, and a moment that we can keep: a leap second or the year 10000 is none. */
+function isMoment(text: string): boolean {
+  const at = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return at >= 0 && at <= LATEST;
+}
+
 const compiler = (options: { coerceTypes: boolean }): Ajv2020 => {
   const ajv = new Ajv2020({ ...options, strict: false, allErrors: false });
   addFormats.default(ajv);
+  ajv.addFormat("date-time", isMoment);
   return ajv;
 };
 const bodies = compiler({ coerceTypes: false });

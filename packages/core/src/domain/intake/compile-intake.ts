@@ -1,7 +1,7 @@
-import type { IntakeDefinition } from "@formbridge/contract";
+import type { IntakeDefinition, JsonObject } from "@formbridge/contract";
 import { canonicalJson, sha256 } from "../hashing.ts";
 import { autoApproves } from "./auto-approve.ts";
-import type { CompiledIntake } from "./compiled-intake.ts";
+import type { CompiledIntake, Findings } from "./compiled-intake.ts";
 import { toFindings } from "./findings.ts";
 import { createSchemaValidator } from "./schema-validator.ts";
 import { viewOf } from "./schema-view.ts";
@@ -11,10 +11,16 @@ export function compileIntake(definition: IntakeDefinition): CompiledIntake {
   const validator = createSchemaValidator(definition.schema);
   const { ruleAt, hasSensitive } = viewOf(definition.schema);
   const context = { validator, ruleAt, hasSensitive };
+  // A write asks for its findings more than once: to count, to decide, to answer. Fields are never changed in place.
+  const known = new WeakMap<JsonObject, Findings>();
   return {
     definition,
     digest: sha256(canonicalJson(definition)),
-    validate: (fields) => toFindings(validator.errorsOf(fields), context),
+    validate(fields) {
+      const findings = known.get(fields) ?? toFindings(validator.errorsOf(fields), context);
+      known.set(fields, findings);
+      return findings;
+    },
     ruleAt,
     hasSensitive,
     autoApproves: (gateIndex, data) => autoApproves(definition.approvalGates?.[gateIndex], data),

@@ -1,0 +1,50 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { ContractError } from "@formbridge/core";
+import { errorBody, statusOf } from "./error-map.ts";
+import { requestId } from "./headers.ts";
+
+/** An answer in full, for a connection on which no request could be made out. */
+function rawAnswer(refusal: ContractError): string {
+  const body = JSON.stringify(errorBody(refusal));
+  const status = statusOf(refusal);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId()}`,
+    "cache-control: no-store",
+    "connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}
+
+/** What the parser of HTTP itself refuses never reaches a route; it gets the same envelope. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const refusal =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? new ContractError("headers_too_large", "The header block is over the limit.")
+      : new ContractError("bad_request", "The request is not valid HTTP.");
+  socket.end(rawAnswer(refusal));
+}
+
+/** Node answers these by itself, with an empty body, or not at all. */
+export function answerOddRequests(server: Server): void {
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    const refusal = new ContractError("bad_request", "The Expect header can't be met.");
+    response.writeHead(statusOf(refusal), {
+      "content-type": "application/json; charset=utf-8",
+      "x-request-id": requestId(request),
+      connection: "close",
+    });
+    response.end(JSON.stringify(errorBody(refusal)));
+  });
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+    socket.end(rawAnswer(new ContractError("method_not_allowed", "This is not a proxy.")));
+  });
+}
