@@ -10,20 +10,20 @@ export function describeIntakes(open: OpenBackend): void {
       const { intakes, clock } = subject();
       const intake = newIntake("survey");
       expect(await intakes.get("survey")).toBeUndefined();
-      expect(await intakes.put(intake, undefined)).toBe(true);
+      expect(await intakes.put(intake, undefined)).toBe("stored");
       expect(await intakes.get("survey")).toEqual({ ...intake, retired: false, updatedAt: clock.now() });
     });
 
     it("change only for a caller who saw what is current", async () => {
       const { intakes } = subject();
       const [first, second] = [newIntake("survey"), newIntake("survey", "2.0.0")];
-      expect(await intakes.put(second, first.digest)).toBe(false);
-      expect(await intakes.put(first, undefined)).toBe(true);
-      expect(await intakes.put(second, undefined)).toBe(false);
-      expect(await intakes.put(second, second.digest)).toBe(false);
+      expect(await intakes.put(second, first.digest)).toBe("changed");
+      expect(await intakes.put(first, undefined)).toBe("stored");
+      expect(await intakes.put(second, undefined)).toBe("changed");
+      expect(await intakes.put(second, second.digest)).toBe("changed");
       expect((await intakes.get("survey"))?.digest).toBe(first.digest);
       expect(await intakes.definition(second.digest)).toBeUndefined();
-      expect(await intakes.put(second, first.digest)).toBe(true);
+      expect(await intakes.put(second, first.digest)).toBe("stored");
       expect((await intakes.get("survey"))?.digest).toBe(second.digest);
     });
 
@@ -34,14 +34,14 @@ export function describeIntakes(open: OpenBackend): void {
       await intakes.put(second, first.digest);
       expect(await intakes.definition(first.digest)).toEqual(first.definition);
       expect(await intakes.definition(second.digest)).toEqual(second.definition);
-      expect(await intakes.put(first, second.digest)).toBe(true);
+      expect(await intakes.put(first, second.digest)).toBe("stored");
     });
 
     it("belong to one tenant", async () => {
       const { intakes } = subject();
       const intake = newIntake("survey");
       await intakes.put(intake, undefined);
-      expect(await intakes.put({ ...intake, tenant: "other" }, intake.digest)).toBe(false);
+      expect(await intakes.put({ ...intake, tenant: "other" }, intake.digest)).toBe("changed");
       expect(await intakes.retire({ tenant: "other", id: "survey" })).toBe(false);
       expect(await intakes.list({ tenant: "other" }, 10)).toEqual([]);
     });
@@ -56,7 +56,7 @@ export function describeIntakes(open: OpenBackend): void {
       expect(await intakes.retire({ tenant: TENANT, id: "survey" })).toBe(false);
       expect(await intakes.get("survey")).toMatchObject({ retired: true, updatedAt: clock.now() });
       expect(await intakes.definition(intake.digest)).toEqual(intake.definition);
-      expect(await intakes.put(intake, intake.digest)).toBe(true);
+      expect(await intakes.put(intake, intake.digest)).toBe("stored");
       expect(await intakes.get("survey")).toMatchObject({ retired: false });
     });
 
@@ -69,6 +69,15 @@ export function describeIntakes(open: OpenBackend): void {
       expect(await idsAfter()).toEqual(["a", "b"]);
       expect(await idsAfter("b")).toEqual(["c"]);
       expect(await idsAfter("c")).toEqual([]);
+    });
+
+    it("refuse an id that differs from another one only in - and _, until that is retired", async () => {
+      const { intakes } = subject();
+      await intakes.put(newIntake("a-b_c"), undefined);
+      expect(await intakes.put({ ...newIntake("a_b-c"), tenant: "other" }, undefined)).toBe("collides");
+      expect(await intakes.get("a_b-c")).toBeUndefined();
+      await intakes.retire({ tenant: newIntake("a-b_c").tenant, id: "a-b_c" });
+      expect(await intakes.put(newIntake("a_b-c"), undefined)).toBe("stored");
     });
   });
 }

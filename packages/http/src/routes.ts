@@ -242,14 +242,8 @@ const byKeyRoutes: Route[] = [
     opensWith: "key",
     errors: WRITE_ERRORS,
     call: (operations, request) => {
-      const { decision, reasons, actor } = request.body as ReviewRequest;
-      return operations.review({
-        caller: request.caller,
-        submissionId: param(request, "ref"),
-        decision,
-        ...(reasons && { reasons }),
-        ...(actor && { actor }),
-      });
+      const { decision, reasons } = request.body as ReviewRequest;
+      return operations.review({ ...writeCall(request), decision, ...(reasons && { reasons }) });
     },
   },
   {

@@ -1,4 +1,3 @@
-import cors from "@fastify/cors";
 import { ContractError, type Health, type Operations } from "@formbridge/core";
 import Fastify, {
   type FastifyBaseLogger,
@@ -12,7 +11,7 @@ import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
 import { asContractError } from "./error-map.ts";
 import { createHandler } from "./handle.ts";
-import { CORS, requestId, SECURITY_HEADERS } from "./headers.ts";
+import { EVERY_ANSWER, PREFLIGHT, requestId, TLS_ONLY } from "./headers.ts";
 import { createMethodFinder } from "./known-methods.ts";
 import { createOpenApi } from "./openapi.ts";
 import { parseJsonBody } from "./parse/json-body.ts";
@@ -49,13 +48,15 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     // A request without Host is refused by us, in the envelope.
     http: { maxHeaderSize: options.maxHeaderBytes, requireHostHeader: false },
     genReqId: requestId,
+    // A logger a request costs more than the few that log anything are worth; they name the request themselves.
+    childLoggerFactory: (logger) => logger,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) =>
-      sendError(reply.header("x-request-id", request.id).headers(SECURITY_HEADERS), asContractError(error)),
+      sendError(reply.header("x-request-id", request.id).headers(EVERY_ANSWER), asContractError(error)),
   });
   answerOddRequests(app.server);
   shareBehaviour(app, options);
-  await app.register(cors, CORS);
+  app.options("*", (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
   for (const route of ROUTES) {
     const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal });
@@ -70,6 +71,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
 
 function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   const { maxDepth, maxKeys } = options;
+  const constant = options.trustProxy ? { ...EVERY_ANSWER, ...TLS_ONLY } : EVERY_ANSWER;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
     try {
@@ -80,14 +82,14 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
     }
   });
   app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id).headers(SECURITY_HEADERS);
+    reply.header("x-request-id", request.id).headers(constant);
     const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;
     done(hasHost ? undefined : new ContractError("bad_request", "The Host header is missing."));
   });
   if (["debug", "trace"].includes(options.logger.level)) app.addHook("onResponse", logAnswer);
   app.setErrorHandler((error, request, reply) => {
     const known = asContractError(error);
-    if (known.type === "internal_error") request.log.error({ err: error }, "request failed");
+    if (known.type === "internal_error") request.log.error({ err: error, requestId: request.id }, "request failed");
     return sendError(reply, known);
   });
   const methodsOf = createMethodFinder(ROUTES);
@@ -101,9 +103,12 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
 
 /** The route, not the URL: a path may hold a token. */
 function logAnswer(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const { method, log } = request;
+  const { method, log, id: requestId } = request;
   const route = request.routeOptions.url ?? "unknown";
-  log.debug({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 100) / 100 }, "answered");
+  log.debug(
+    { requestId, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 100) / 100 },
+    "answered",
+  );
   done();
 }
 

@@ -16,10 +16,14 @@ export function createIntakes(tables: Tables): Intakes {
       answer(tables, () => {
         const intake = structuredClone(given);
         const current = tables.intakes.get(intake.definition.id);
-        if (current?.digest !== expect || (current !== undefined && current.tenant !== intake.tenant)) return false;
+        if (current?.digest !== expect || (current !== undefined && current.tenant !== intake.tenant)) return "changed";
+        const plain = (id: string) => id.replaceAll("-", "_");
+        const { id } = intake.definition;
+        const twin = [...tables.intakes.keys()].find((other) => other !== id && plain(other) === plain(id));
+        if (twin !== undefined && tables.intakes.get(twin)?.retired === false) return "collides";
         tables.definitions.set(intake.digest, intake.definition);
         tables.intakes.set(intake.definition.id, { ...intake, retired: false, updatedAt: tables.now() });
-        return true;
+        return "stored";
       }),
     retire: ({ tenant, id }) =>
       answer(tables, () => {

@@ -1,9 +1,13 @@
-import type { TokenCriteria, TokenIndex, TokenRow } from "@formbridge/core";
+import { endedAt, type TokenCriteria, type TokenIndex, type TokenRow } from "@formbridge/core";
 import { health } from "./health.ts";
 import { answer, type Tables } from "./tables.ts";
 
 export function createTokenIndex(tables: Tables): TokenIndex {
   const matching = (criteria: TokenCriteria) => [...tables.tokens.values()].filter((token) => matches(token, criteria));
+  const hasEnded = ({ submissionId }: TokenRow): boolean => {
+    const stored = tables.submissions.get(submissionId);
+    return stored === undefined || endedAt(stored.row.submission) !== undefined;
+  };
   return {
     find: (hash) => answer(tables, () => tables.tokens.get(hash)),
     query: (criteria, { limit, offset = 0 }) =>
@@ -15,7 +19,9 @@ export function createTokenIndex(tables: Tables): TokenIndex {
     count: (criteria) => answer(tables, () => matching(criteria).length),
     forgetExpired: (before, limit) =>
       answer(tables, () => {
-        const old = matching({ status: "stale", expiresBefore: before }).slice(0, limit);
+        const old = matching({ expiresBefore: before })
+          .filter((token) => token.rotatedAt !== undefined || hasEnded(token))
+          .slice(0, limit);
         for (const { hash } of old) tables.tokens.delete(hash);
         return old.length;
       }),

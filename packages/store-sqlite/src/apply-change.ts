@@ -24,7 +24,7 @@ interface Reading {
 /** Checks one change and writes it. Runs inside the group's transaction; refuses before it writes anything. */
 export function createApplyChange(db: Database, { records, load, now }: Reading): (change: Change) => Committed {
   const rows = createRowWriter(db);
-  const tokens = createTokenWriter(db);
+  const issueToken = createTokenWriter(db);
   const jobs = createJobWriter(db);
   const append = createEventWriter(db);
 
@@ -57,12 +57,11 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
     return { sid: standing.sid, audit };
   }
 
-  function writeToken({ row, token }: Change, standing: Standing | undefined, owner: EventOwner): void {
+  function writeToken({ row, token }: Change, owner: EventOwner): void {
     if (token === undefined) return;
     const { issuedAt } = row.submission.token;
     const { hash, epoch, expiresAt } = token;
-    if (standing !== undefined) tokens.retire(standing.sid, standing.version, issuedAt);
-    tokens.issue({ ...owner, version: row.submission.version, hash, epoch, issuedAt, expiresAt });
+    issueToken({ ...owner, version: row.submission.version, hash, epoch, issuedAt, expiresAt });
   }
 
   function writeRecord(
@@ -87,7 +86,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
 
     const { sid, audit } = writeRow(change, standing);
     const owner = { sid, tenant: change.tenant, intakeId };
-    writeToken(change, standing, owner);
+    writeToken(change, owner);
     for (const event of change.events) append(owner, event);
     for (const event of audit.events) append(owner, event);
     writeRecord(change, standing, { sid, at });

@@ -1,6 +1,7 @@
 import { type Backend, type Instant, type Instrumentation, silent } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createApplyChange } from "./apply-change.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { openDatabase } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
@@ -12,6 +13,7 @@ import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { createLoader } from "./load.ts";
 import { migrate } from "./migrate.ts";
+import { createReadCache } from "./read-cache.ts";
 import { createIdempotency, createRecords } from "./records.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
@@ -40,8 +42,14 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
   const { now, instrumentation = silent } = options;
   const health = createHealthCheck(db);
   const records = createRecords(db);
-  const load = createLoader(db, records, now);
-  const group = createGroupCommit(db, createApplyChange(db, { records, load, now }), instrumentation);
+  const cache = createReadCache(db);
+  const load = createLoader(db, { records, now, cache });
+  const checkpoints = createCheckpoints(db);
+  const apply = createApplyChange(db, { records, load, now });
+  const group = createGroupCommit(db, apply, (changes, ms) => {
+    checkpoints.committed(changes);
+    instrumentation.record({ name: "group_commit", changes, ms });
+  });
   return {
     store: { load: (query) => answer(() => load(query)), commit: group.commit },
     tokens: createTokenIndex(db, health),
@@ -49,11 +57,12 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     events: createEventLog(db),
     jobs: createJobs(db, now),
     deadlines: createDeadlines(db, now),
-    intakes: createIntakes(db, now),
-    keys: createKeys(db, now),
+    intakes: createIntakes(db, now, cache),
+    keys: createKeys(db, now, cache),
     submissions: createSubmissions(db),
     close: async () => {
       group.close();
+      await checkpoints.close();
       db.close();
     },
   };

@@ -5,7 +5,7 @@
  *
  * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
  */
-import { type Change, type Committed, type Instrumentation, StoreDown } from "@formbridge/core";
+import { type Change, type Committed, StoreDown } from "@formbridge/core";
 import type { Database, Statement } from "better-sqlite3";
 import { failedBeforeCommit, failedCommit } from "./failures.ts";
 
@@ -27,7 +27,7 @@ export interface GroupCommit {
 export function createGroupCommit(
   db: Database,
   apply: (change: Change) => Committed,
-  instrumentation: Instrumentation,
+  onCommit: (changes: number, ms: number) => void,
 ): GroupCommit {
   const run = createRunner(db, apply);
   const queue: Queued[] = [];
@@ -39,7 +39,7 @@ export function createGroupCommit(
     if (queue.length > 0) setImmediate(flush);
     const started = performance.now();
     const outcomes = run(group.map((queued) => queued.change));
-    instrumentation.record({ name: "group_commit", changes: group.length, ms: performance.now() - started });
+    onCommit(group.length, performance.now() - started);
     group.forEach((queued, index) => {
       const outcome = outcomes[index];
       if (outcome === undefined || outcome instanceof StoreDown) queued.reject(failedBeforeCommit(outcome));

@@ -1,13 +1,12 @@
-import type { Instant, Keys } from "@formbridge/core";
+import type { ApiKey, Instant, Keys } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
+import type { ReadCache } from "./read-cache.ts";
 
-export function createKeys(db: Database, now: () => Instant): Keys {
-  const byHash = db
-    .prepare<[string, number], string>(
-      "SELECT doc FROM api_keys WHERE hash = ? AND revoked = 0 AND (expires_at IS NULL OR expires_at > ?)",
-    )
-    .pluck();
+const keyOf = (doc: string | undefined): ApiKey | undefined => (doc === undefined ? undefined : JSON.parse(doc));
+
+export function createKeys(db: Database, now: () => Instant, cache: ReadCache): Keys {
+  const byHash = db.prepare<[string], string>("SELECT doc FROM api_keys WHERE hash = ? AND revoked = 0").pluck();
   const byTenant = db
     .prepare<[string, string, number], string>(
       "SELECT doc FROM api_keys WHERE tenant = ? AND key_id > ? AND revoked = 0 ORDER BY key_id LIMIT ?",
@@ -16,18 +15,25 @@ export function createKeys(db: Database, now: () => Instant): Keys {
   const add = db.prepare(
     "INSERT OR IGNORE INTO api_keys (key_id, hash, tenant, expires_at, doc) VALUES (?, ?, ?, ?, ?)",
   );
-  // The row stays: a preset key that was revoked must not come back with the next start.
+  // The row stays, so that the same key can't be added again.
   const revoke = db.prepare("UPDATE api_keys SET revoked = 1 WHERE key_id = ? AND tenant = ? AND revoked = 0");
   return {
     find: (hash) =>
       answer(() => {
-        const doc = byHash.get(hash, now());
-        return doc === undefined ? undefined : JSON.parse(doc);
+        const key = cache.get(`key ${hash}`, () => keyOf(byHash.get(hash)));
+        return key?.expiresAt !== undefined && key.expiresAt <= now() ? undefined : key;
       }),
     add: (key) =>
-      answer(() => add.run(key.keyId, key.hash, key.tenant, key.expiresAt ?? null, JSON.stringify(key)).changes === 1),
+      answer(() => {
+        cache.forget();
+        return add.run(key.keyId, key.hash, key.tenant, key.expiresAt ?? null, JSON.stringify(key)).changes === 1;
+      }),
     list: ({ tenant, after = "" }, limit) =>
       answer(() => byTenant.all(tenant, after, limit).map((doc) => JSON.parse(doc))),
-    revoke: ({ tenant, keyId }) => answer(() => revoke.run(keyId, tenant).changes === 1),
+    revoke: ({ tenant, keyId }) =>
+      answer(() => {
+        cache.forget();
+        return revoke.run(keyId, tenant).changes === 1;
+      }),
   };
 }

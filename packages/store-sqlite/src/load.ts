@@ -1,5 +1,6 @@
 import type { Hash, Instant, KeyRef, Loaded, LoadQuery, Snapshot } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
+import type { ReadCache } from "./read-cache.ts";
 import type { Records } from "./records.ts";
 import { rowOf } from "./submission-rows.ts";
 import { TOKEN_COLUMNS, type TokenColumns, tokenOf } from "./tokens.ts";
@@ -11,7 +12,13 @@ const snapshotOf = ([sealedToken, sealedFields, doc]: SnapshotColumns): Snapshot
   sealedToken,
 });
 
-export function createLoader(db: Database, records: Records, now: () => Instant): (query: LoadQuery) => Loaded {
+interface Sources {
+  records: Records;
+  now: () => Instant;
+  cache: ReadCache;
+}
+
+export function createLoader(db: Database, { records, now, cache }: Sources): (query: LoadQuery) => Loaded {
   const byToken = db
     .prepare<[string], [...SnapshotColumns, ...TokenColumns]>(
       `SELECT s.sealed_token, s.sealed_fields, s.doc, ${TOKEN_COLUMNS}
@@ -49,7 +56,7 @@ export function createLoader(db: Database, records: Records, now: () => Instant)
   }
 
   function loadByIntake(id: string, key: KeyRef | undefined): Loaded {
-    const found = byIntake.get(id);
+    const found = cache.get(`intake ${id}`, () => byIntake.get(id));
     if (found === undefined) return { now: now() };
     const { digest, tenant, retired } = found;
     const loaded: Loaded = retired === 1 ? { now: now() } : { now: now(), definition: { digest, tenant } };

@@ -14,8 +14,8 @@ export type TokenColumns = [
   expiresAt: number,
   rotatedAt: number | null,
 ];
-export const TOKEN_COLUMNS =
-  "t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at, t.rotated_at";
+export const TOKEN_COLUMNS = `t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at,
+  CASE WHEN t.version < s.version THEN (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version ORDER BY n.version LIMIT 1) END`;
 
 export function tokenOf(columns: TokenColumns): TokenRow {
   const [hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt, rotatedAt] = columns;
@@ -39,15 +39,9 @@ export function createTokenWriter(db: Database) {
   const insert = db.prepare(
     `INSERT INTO tokens (sid, version, hash, tenant, intake_id, epoch, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const retire = db.prepare("UPDATE tokens SET rotated_at = ? WHERE sid = ? AND version = ?");
-  return {
-    issue(token: NewToken): void {
-      const { sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt } = token;
-      insert.run(sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt);
-    },
-    retire(sid: number, version: number, at: Instant): void {
-      retire.run(at, sid, version);
-    },
+  return (token: NewToken): void => {
+    const { sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt } = token;
+    insert.run(sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt);
   };
 }
 
@@ -57,7 +51,8 @@ export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex 
   const byHash = db.prepare<[string], TokenColumns>(`SELECT ${TOKEN_COLUMNS} ${FROM} WHERE t.hash = ?`).raw();
   const forget = db.prepare(
     `DELETE FROM tokens WHERE (sid, version) IN (
-       SELECT sid, version FROM tokens WHERE rotated_at IS NOT NULL AND expires_at < ? ORDER BY expires_at LIMIT ?)`,
+       SELECT t.sid, t.version ${FROM}
+       WHERE t.expires_at < ? AND (t.version < s.version OR s.ended_at IS NOT NULL) ORDER BY t.expires_at LIMIT ?)`,
   );
   return {
     find: (hash) =>
@@ -81,7 +76,7 @@ export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex 
         const { sql, values } = whereOf(criteria);
         return (
           db
-            .prepare<unknown[], number>(`SELECT count(*) FROM tokens AS t ${sql}`)
+            .prepare<unknown[], number>(`SELECT count(*) ${FROM} ${sql}`)
             .pluck()
             .get(...values) ?? 0
         );
@@ -105,7 +100,7 @@ function whereOf(criteria: TokenCriteria): { sql: string; values: unknown[] } {
   add("t.expires_at < ?", criteria.expiresBefore);
   add("t.expires_at > ?", criteria.expiresAfter);
   if (criteria.status !== undefined) {
-    conditions.push(criteria.status === "current" ? "t.rotated_at IS NULL" : "t.rotated_at IS NOT NULL");
+    conditions.push(criteria.status === "current" ? "t.version = s.version" : "t.version < s.version");
   }
   return { sql: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
 }

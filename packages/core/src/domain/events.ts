@@ -1,5 +1,5 @@
 import type { Actor, FieldError, FileReference, Json, JsonObject, SubmissionState } from "@formbridge/contract";
-import { MASK } from "./fields/mask.ts";
+import { maskValue } from "./fields/mask.ts";
 import type { Instant } from "./instant.ts";
 import { toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
@@ -61,7 +61,7 @@ const dotted = (path: readonly string[]): string => path.join(".");
 
 function updatedFields(set: readonly Leaf[], intake: CompiledIntake): JsonObject {
   const shown: JsonObject = {};
-  for (const { path, value } of set) shown[dotted(path)] = intake.ruleAt(path).sensitive ? MASK : value;
+  for (const { path, value } of set) shown[dotted(path)] = maskValue(value, path, intake) as Json;
   return shown;
 }
 

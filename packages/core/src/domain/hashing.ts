@@ -1,14 +1,27 @@
 import { hash } from "node:crypto";
-import canonicalize from "canonicalize";
 
 /** SHA-256, lower-case hex. */
 export type Hash = string;
 
 export const sha256 = (text: string): Hash => hash("sha256", text, "hex");
 
-/** RFC 8785: one spelling for equal JSON values. */
+/**
+ * RFC 8785: one spelling for equal JSON values. For what came from JSON, the standard asks for nothing but keys in the order
+ * of their code units: numbers and strings are already spelled by `JSON.stringify` as it wants them.
+ */
 export function canonicalJson(value: unknown): string {
-  const text = canonicalize(value);
-  if (text === undefined) throw new TypeError("only JSON values have a canonical form");
-  return text;
+  if (typeof value !== "object" || value === null) {
+    if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError("JSON has no such number");
+    const text = JSON.stringify(value);
+    if (text === undefined) throw new TypeError("only JSON values have a canonical form");
+    return text;
+  }
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  let members = "";
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `{${members}}`;
 }

@@ -15,6 +15,8 @@ export interface Policy {
   staleReadGraceMs: number;
   clockSkewMs: number;
   idempotencyTtlMs: number;
+  /** How long a token that is over is still known, to say so. */
+  tokenMemoryMs: number;
   /** What a rejection leaves at least to mend. */
   mendMs: number;
   uploadTtlMs: number;
@@ -32,6 +34,7 @@ export const DEFAULT_POLICY: Policy = {
   staleReadGraceMs: 30_000,
   clockSkewMs: 30_000,
   idempotencyTtlMs: DAY,
+  tokenMemoryMs: 7 * DAY,
   mendMs: DAY,
   uploadTtlMs: HOUR,
   ttlRequestMinMs: MINUTE,

@@ -3,10 +3,14 @@ import type { Hash } from "./hashing.ts";
 import type { Instant } from "./instant.ts";
 import type { EditableState } from "./transitions.ts";
 
+/** Who set what. The version of a write stands for its actor and moment, which are kept once however many places it set. */
 export interface Attribution {
-  actor: Actor;
-  at: Instant;
-  version: number;
+  /** By field path: the version that set it. */
+  paths: Record<string, number>;
+  /** By field path: the version that removed it, for the last ones removed. A late writer must learn of it. */
+  removed: Record<string, number>;
+  /** By version, as long as some path still names it. */
+  writes: Record<string, { actor: Actor; at: Instant }>;
 }
 
 export interface Upload {
@@ -72,7 +76,7 @@ interface Common {
   /** The current token is told to nobody until it is reissued. */
   tokensRevoked: boolean;
   fields: JsonObject;
-  attribution: Record<string, Attribution>;
+  attribution: Attribution;
   missingCount: number;
   createdAt: Instant;
   updatedAt: Instant;

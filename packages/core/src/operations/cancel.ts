@@ -1,5 +1,5 @@
 import type { CancelRequest, CancelResponse } from "@formbridge/contract";
-import { decideCancel } from "../domain/decide/cancel.ts";
+import { decideCancel, refuseEndedCancel } from "../domain/decide/cancel.ts";
 import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
 import { type Answer, markOf } from "./support/answer.ts";
@@ -15,7 +15,8 @@ export async function cancel(context: Context, call: CancelCall): Promise<Answer
   return await runWrite(context, call, {
     operation: "cancel",
     actorRequired: false,
-    guardsItself: true,
+    actsOnLocked: true,
+    refuseEnded: refuseEndedCancel,
     needsNoVersion: true,
     authorize({ token, principal, submission }) {
       if (token === undefined && !mayHoldToken(principal, submission))

@@ -1,4 +1,4 @@
-import type { ActorInput, CreateSubmissionRequest, CreateSubmissionResponse } from "@formbridge/contract";
+import type { Actor, ActorInput, CreateSubmissionRequest, CreateSubmissionResponse } from "@formbridge/contract";
 import {
   type CreateSubmission,
   decideCreateSubmission,
@@ -6,7 +6,7 @@ import {
 } from "../domain/decide/create-submission.ts";
 import type { DecideContext } from "../domain/decide/decision.ts";
 import { ContractError } from "../domain/error.ts";
-import { fingerprint } from "../domain/idempotency/fingerprint.ts";
+import { fingerprint, type Meaning } from "../domain/idempotency/fingerprint.ts";
 import { checkKeyFormat } from "../domain/idempotency/key-format.ts";
 import { weighRecord } from "../domain/idempotency/weigh-record.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
@@ -71,7 +71,6 @@ function admit(
   intake: CompiledIntake | undefined,
   { tenant, caller }: { tenant: string; caller: Principal | undefined },
 ): { intake: CompiledIntake; tenant: string; principal: Principal | undefined } {
-  const notThere = new ContractError("not_found", "There is no such intake.");
   const sees =
     caller !== undefined &&
     intake !== undefined &&
@@ -80,7 +79,7 @@ function admit(
   if (intake?.definition.access === "public") return { intake, tenant, principal: sees ? caller : undefined };
   if (caller === undefined)
     throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
-  if (!sees) throw notThere;
+  if (!sees) throw new ContractError("not_found", "There is no such intake.");
   if (!hasRole(caller, "agent", "admin")) throw new ContractError("forbidden", "Creating needs the role agent.");
   return { intake, tenant, principal: caller };
 }
@@ -99,12 +98,6 @@ function prepare(door: {
   const actor = recordedActor(principal, given as ActorInput | undefined, { required: true });
   const isKeyed = ref !== undefined && intake.definition.idempotency?.enabled !== false;
   if (isKeyed) checkKeyFormat(call.idempotencyKey ?? "", { anonymous: principal === undefined });
-  const print = fingerprint({
-    operation: "create",
-    actor: { kind: actor.kind, id: actor.id },
-    initialFields: initialFields ?? {},
-    ttlMs: ttlMs ?? null,
-  });
   return {
     context,
     call,
@@ -119,9 +112,16 @@ function prepare(door: {
       newId: (prefix) => context.deps.random.newId(prefix),
     },
     command: { tenant, ...(initialFields && { initialFields }), ...(ttlMs !== undefined && { ttlMs }) },
-    ...(isKeyed && { key: { ref, fingerprint: print } }),
+    ...(isKeyed && { key: { ref, fingerprint: fingerprint(meaningOf(actor, call.request)) } }),
   };
 }
+
+const meaningOf = ({ kind, id }: Actor, { initialFields = {}, ttlMs }: CreateSubmissionRequest): Meaning => ({
+  operation: "create",
+  actor: { kind, id },
+  initialFields,
+  ttlMs: ttlMs ?? null,
+});
 
 /** The key's actor; without a key, the idempotency key itself, which is hard to guess. */
 const principalName = (principal: Principal | undefined): string =>

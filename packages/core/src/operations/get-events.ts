@@ -44,8 +44,8 @@ const streamsOf = (types: EventType[] | undefined): readonly EventStream[] =>
 export async function getEvents(context: Context, call: GetEventsCall): Promise<Answer<GetEventsResponse>> {
   const { query } = call;
   const filter = eventFilter(query);
-  const { submission, withhold } = await runRead(context, call, "getEvents");
-  if (withhold)
+  const { submission, sight } = await runRead(context, call, "getEvents");
+  if (sight === "state")
     throw new ContractError("token_conflict", "The resume token is stale.", {
       about: { submissionId: submission.submissionId },
     });

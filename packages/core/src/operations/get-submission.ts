@@ -15,10 +15,10 @@ export interface SubmissionRead extends Answer<SubmissionRecord> {
 
 export async function getSubmission(context: Context, call: GetSubmissionCall): Promise<SubmissionRead> {
   const found = await runRead(context, call, "getSubmission");
-  const { submission, intake, now, readToken, withhold } = found;
+  const { submission, intake, now, readToken, sight } = found;
   const { policy } = context.deps.settings;
   const shown: Shown = { submission, intake, now, policy, ...(readToken !== undefined && { token: readToken }) };
-  const answer = answerWith(recordOf(shown, { withhold }), shown);
+  const answer = answerWith(recordOf(shown, sight), shown);
   const isSame = call.unlessChangedSince === (readToken ?? String(submission.version));
   return isSame && submission.head.seq === submission.token.seq ? { ...answer, notModified: true } : answer;
 }

@@ -109,8 +109,11 @@ export async function registerIntake(
       return { body: { ok: true, intake: viewOf(known) } };
     }
     refuseClash(known, { ...intake, digest });
-    await refuseToolClash(context, intake);
-    if (await intakes.put({ tenant, source, definition, digest }, known?.digest)) {
+    const put = await intakes.put({ tenant, source, definition, digest }, known?.digest);
+    // Tool names of the agent protocol take `-` and `_` alike on some hosts.
+    if (put === "collides")
+      throw new ContractError("conflict", `The intake id ${definition.id} collides with another one.`);
+    if (put === "stored") {
       const created = known === undefined || known.retired;
       return { body: { ok: true, intake: viewOf({ ...intake, retired: false }) }, created };
     }
@@ -133,22 +136,6 @@ function refuseClash(
       "conflict",
       `The intake ${id} changed and is still version ${version}: give it another version.`,
     );
-  }
-}
-
-/** Tool names of the agent protocol take `-` and `_` alike on some hosts: two ids that differ only there would collide. */
-async function refuseToolClash(
-  context: Context,
-  { tenant, definition }: { tenant: string; definition: IntakeDefinition },
-) {
-  const plain = (id: string): string => id.replaceAll("-", "_");
-  for (const twin of new Set([plain(definition.id), definition.id.replaceAll("_", "-")])) {
-    if (twin === definition.id) continue;
-    const other = await context.deps.backend.intakes.get(twin);
-    if (other !== undefined && !other.retired) {
-      const named = other.tenant === tenant ? ` ${twin}` : "";
-      throw new ContractError("conflict", `The intake id ${definition.id} collides with another one${named}.`);
-    }
   }
 }
 

@@ -11,7 +11,7 @@ export async function reissueToken(context: Context, call: WriteCall): Promise<A
   return await runWrite(context, call, {
     operation: "reissueToken",
     actorRequired: true,
-    guardsItself: true,
+    actsOnLocked: true,
     needsNoVersion: true,
     // Whoever may see the token may have a new one: its bearer, and a key that may hold it.
     authorize({ token, principal, submission }) {

@@ -12,7 +12,7 @@ export async function retryDelivery(context: Context, call: WriteCall): Promise<
   return await runWrite(context, call, {
     operation: "retryDelivery",
     actorRequired: true,
-    guardsItself: true,
+    actsOnLocked: true,
     needsNoVersion: true,
     authorize({ principal, submission }) {
       if (!mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not retry.");

@@ -11,7 +11,7 @@ export async function revokeTokens(context: Context, call: WriteCall): Promise<A
   return await runWrite(context, call, {
     operation: "revokeTokens",
     actorRequired: true,
-    guardsItself: true,
+    actsOnLocked: true,
     needsNoVersion: true,
     // Only a key revokes: a token that leaked must not be able to shut its owner out.
     authorize({ principal, submission }) {

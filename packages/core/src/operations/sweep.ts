@@ -26,7 +26,7 @@ export async function sweep(context: Context): Promise<Swept> {
   await Promise.all(overdue.map((due) => expireOne(context, due)));
   const warnable = await backend.deadlines.warnable(now, sweepBatch);
   await Promise.all(warnable.map((due) => warnOne(context, due)));
-  const tokens = await backend.tokens.forgetExpired(now - policy.clockSkewMs, sweepBatch);
+  const tokens = await backend.tokens.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
   const records = await backend.idempotency.forgetExpired(sweepBatch);
   const swept = { expired: overdue.length, warned: warnable.length, tokens, records };
   for (const what of ["warned", "tokens", "records"] as const) {

@@ -15,8 +15,8 @@ export async function watchEvents(
   call: GetEventsCall & { signal: AbortSignal },
 ): Promise<AsyncGenerator<IntakeEvent, void, undefined>> {
   const filter = eventFilter(call.query);
-  const { submission, withhold } = await runRead(context, call, "getEvents");
-  if (withhold) throw new ContractError("token_conflict", "The resume token is stale.");
+  const { submission, sight } = await runRead(context, call, "getEvents");
+  if (sight === "state") throw new ContractError("token_conflict", "The resume token is stale.");
   const { tenant, submissionId } = submission;
   const { events } = context.deps.backend;
   const proof = call.query.proof === "true";

@@ -20,9 +20,13 @@ export interface Intakes {
   list(where: { tenant: string; after?: string }, limit: number): Promise<StoredIntake[]>;
   /**
    * Makes this the current definition of its id, not retired. `expect` is the digest that the caller saw as current (undefined:
-   * none): answers false, and changes nothing, when another is there.
+   * none); when another is there, `changed`. When the deployment has another intake, not retired, whose id differs only in `-`
+   * and `_`, `collides`. Both change nothing.
    */
-  put(intake: Omit<StoredIntake, "retired" | "updatedAt">, expect: Hash | undefined): Promise<boolean>;
+  put(
+    intake: Omit<StoredIntake, "retired" | "updatedAt">,
+    expect: Hash | undefined,
+  ): Promise<"stored" | "changed" | "collides">;
   /** No new submissions; the running ones go on. Answers false when there is nothing to retire. */
   retire(where: { tenant: string; id: string }): Promise<boolean>;
 }

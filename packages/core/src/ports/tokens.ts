@@ -21,8 +21,8 @@ export interface TokenIndex {
   query(criteria: TokenCriteria, page: { limit: number; offset?: number }): Promise<TokenRow[]>;
   count(criteria: TokenCriteria): Promise<number>;
   /**
-   * Forgets at most `limit` tokens that expired before `before`, and answers how many. The current token of a submission is
-   * never forgotten. Call again until it answers less than `limit`.
+   * Forgets at most `limit` tokens that expired before `before`, and answers how many. The current token of a submission that
+   * has not ended is never forgotten. Call again until it answers less than `limit`.
    */
   forgetExpired(before: Instant, limit: number): Promise<number>;
   health(): Promise<Health>;

@@ -1,4 +1,4 @@
-import { uuidv7 } from "uuidv7";
+import { V7Generator } from "uuidv7";
 import { createRandomPool } from "./random-pool.ts";
 
 /** Makes ids, which are time-ordered, and secrets, which never are. */
@@ -14,8 +14,9 @@ export interface Randomness {
 
 export function createRandomness(): Randomness {
   const draw = createRandomPool();
+  const ids = new V7Generator({ nextUint32: () => draw(4).readUInt32LE() });
   return {
-    newId: (prefix) => `${prefix}_${uuidv7()}`,
+    newId: (prefix) => `${prefix}_${ids.generate().toString()}`,
     resumeToken: () => `rtok_${draw(32).toString("base64url")}`,
     apiKey: () => `fbk_${draw(32).toString("base64url")}`,
     salt: () => draw(16).toString("hex"),

@@ -3,9 +3,9 @@ import type { Migration } from "./migration.ts";
 /**
  * `sid` is a submission's place in this file: small keys for tokens and events, which are the bulk of it.
  *
- * Every index is paid for by each write that touches its columns. Tokens are clustered by submission, so a rotation dirties the
- * page that holds the token it retires; events of one submission come in the order of `position` because an index entry
- * ends with the row's own key.
+ * Every index is paid for by each write that touches its columns. A token is written once: that it was rotated shows in the
+ * token after it, its neighbour. Events of one submission come in the order of `position` because an index entry ends with the
+ * row's own key.
  */
 export const initial: Migration = {
   id: 1,
@@ -49,11 +49,9 @@ export const initial: Migration = {
       epoch       INTEGER NOT NULL,
       issued_at   INTEGER NOT NULL,
       expires_at  INTEGER NOT NULL,
-      rotated_at  INTEGER,
       PRIMARY KEY (sid, version)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX tokens_by_issue ON tokens (issued_at, version);
-    CREATE INDEX tokens_to_forget ON tokens (expires_at) WHERE rotated_at IS NOT NULL;
+    CREATE INDEX tokens_by_expiry ON tokens (expires_at);
 
     CREATE TABLE events (
       position        INTEGER PRIMARY KEY AUTOINCREMENT,

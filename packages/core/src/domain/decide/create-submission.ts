@@ -1,3 +1,4 @@
+import type { JsonObject } from "@formbridge/contract";
 import { EMPTY_HEAD } from "../chain.ts";
 import { ContractError } from "../error.ts";
 import type { DomainEvent } from "../events.ts";
@@ -11,6 +12,9 @@ export interface CreateSubmission {
   initialFields?: Record<string, unknown>;
   ttlMs?: number;
 }
+
+/** One object for all, so that its findings are found once. */
+const NOTHING: JsonObject = {};
 
 /** The submission before its first event: the decision below brings it to life. */
 export function initialSubmission(command: CreateSubmission, context: DecideContext): Submission {
@@ -27,9 +31,9 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     revision: 0,
     epoch: 1,
     tokensRevoked: false,
-    fields: {},
-    attribution: {},
-    missingCount: context.intake.validate({}).missing.length,
+    fields: NOTHING,
+    attribution: { paths: {}, removed: {}, writes: {} },
+    missingCount: context.intake.validate(NOTHING).missing.length,
     createdAt: context.now,
     updatedAt: context.now,
     createdBy: context.actor,

@@ -59,6 +59,7 @@ function stateAfterWrite(submission: Submission, result: PatchResult): EditableS
 /** A property may say who fills it; what a caller only declares about itself opens no human-only field. */
 function foreignFills(result: PatchResult, who: { intake: CompiledIntake; actor: Actor }): FieldError[] {
   const problems: FieldError[] = [];
+  if (!who.intake.hasFills) return problems;
   for (const path of [...result.set.map((leaf) => leaf.path), ...result.removed]) {
     const { fill } = who.intake.ruleAt(path);
     const allowed =
@@ -107,6 +108,7 @@ function attachUploads(
 /** Whatever stands in a file field afterwards must be a reference that a confirmed upload of this submission made. */
 function forgedFiles(result: PatchResult, submission: Submission, intake: CompiledIntake): FieldError[] {
   const problems: FieldError[] = [];
+  if (!intake.hasFiles) return problems;
   const seen = new Set<string>();
   for (const { path } of result.set) {
     const filePath = path.findIndex((_, index) => intake.ruleAt(path.slice(0, index + 1)).file !== undefined);

@@ -6,23 +6,42 @@ interface Touched {
   removed: readonly (readonly string[])[];
 }
 
-/** Who set what: the touched places get a new entry, and what stood below or above them is no longer told apart. */
-export function attribute(
-  known: Record<string, Attribution>,
-  touched: Touched,
-  stamp: Stamp,
-): Record<string, Attribution> {
-  const next = { ...known };
+/** The touched places are the stamp's from now on, and what stood below or above them is no longer told apart. */
+export function attribute(known: Attribution, touched: Touched, stamp: Stamp): Attribution {
+  const paths = { ...known.paths };
   const changed = new Set([...touched.set.map((leaf) => leaf.path), ...touched.removed].map((path) => path.join(".")));
   const above = new Set([...changed].flatMap(ancestors));
-  for (const path of Object.keys(next)) {
-    if (above.has(path) || ancestors(path).some((ancestor) => changed.has(ancestor))) delete next[path];
+  for (const path of Object.keys(paths)) {
+    if (above.has(path) || changed.has(path) || ancestors(path).some((ancestor) => changed.has(ancestor))) {
+      delete paths[path];
+    }
   }
-  for (const path of touched.removed) delete next[path.join(".")];
+  for (const { path } of touched.set) paths[path.join(".")] = stamp.version;
+  return { paths, removed: removedAfter(known, touched, stamp), writes: writesOf(paths, known, stamp) };
+}
+
+/** Enough for writers that are a few versions behind, and bounded for those who remove without end. */
+const MAX_REMOVED = 100;
+
+function removedAfter(known: Attribution, { set, removed }: Touched, stamp: Stamp): Attribution["removed"] {
+  if (removed.length === 0 && Object.keys(known.removed).length === 0) return known.removed;
+  const next = { ...known.removed };
+  for (const { path } of set) delete next[path.join(".")];
+  for (const path of removed) next[path.join(".")] = stamp.version;
+  const latest = Object.entries(next).sort(([, one], [, other]) => other - one);
+  return Object.fromEntries(latest.slice(0, MAX_REMOVED));
+}
+
+/** The writes that still stand behind some place. */
+function writesOf(paths: Record<string, number>, known: Attribution, stamp: Stamp): Attribution["writes"] {
+  const writes: Attribution["writes"] = {};
+  for (const version of new Set(Object.values(paths))) {
+    const write = known.writes[version];
+    if (write !== undefined) writes[version] = write;
+  }
   const { metadata: _told, ...actor } = stamp.actor;
-  const entry: Attribution = { actor, at: stamp.now, version: stamp.version };
-  for (const { path } of touched.set) next[path.join(".")] = entry;
-  return next;
+  if (Object.values(paths).includes(stamp.version)) writes[stamp.version] = { actor, at: stamp.now };
+  return writes;
 }
 
 /** `a.b.c` has the ancestors `a` and `a.b`. */

@@ -2,12 +2,7 @@ import { describe, expect, it } from "vitest";
 import { conflictingPaths } from "./conflicts.ts";
 
 const current = { name: "B", address: { city: "Bern", zip: "1" }, items: [1] };
-const attribution = {
-  name: { version: 5 },
-  "address.city": { version: 5 },
-  "address.zip": { version: 2 },
-  items: { version: 5 },
-};
+const changedAt = { name: 5, "address.city": 5, "address.zip": 2, items: 5 };
 const ask = (set: [string, unknown][], removed: string[] = [], sinceVersion = 3) =>
   conflictingPaths({
     attempted: {
@@ -15,7 +10,7 @@ const ask = (set: [string, unknown][], removed: string[] = [], sinceVersion = 3)
       removed: removed.map((path) => path.split(".")),
     },
     current,
-    attribution,
+    changedAt,
     sinceVersion,
   });
 

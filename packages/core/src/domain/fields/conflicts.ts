@@ -5,7 +5,8 @@ import { type PatchResult, valueAt } from "./apply-patch.ts";
 export interface Attempt {
   attempted: Pick<PatchResult, "set" | "removed">;
   current: JsonObject;
-  attribution: Readonly<Record<string, { version: number }>>;
+  /** By path: the version that set or removed it. */
+  changedAt: Readonly<Record<string, number>>;
   sinceVersion: number;
 }
 
@@ -13,10 +14,10 @@ export interface Attempt {
  * The places that the attempt would change and somebody else has changed since: by the attribution of the place, of what
  * contains it, or of what it contains. The same value on both sides is no conflict.
  */
-export function conflictingPaths({ attempted, current, attribution, sinceVersion }: Attempt): string[] {
+export function conflictingPaths({ attempted, current, changedAt, sinceVersion }: Attempt): string[] {
   const changed = new Set<string>();
   const above = new Set<string>();
-  for (const [path, { version }] of Object.entries(attribution)) {
+  for (const [path, version] of Object.entries(changedAt)) {
     if (version <= sinceVersion) continue;
     changed.add(path);
     for (const parent of parentsOf(path)) above.add(parent);

@@ -9,7 +9,7 @@ import { viewOf } from "./schema-view.ts";
 /** Makes a checked definition ready. Throws what ajv throws when the schema is none. */
 export function compileIntake(definition: IntakeDefinition): CompiledIntake {
   const validator = createSchemaValidator(definition.schema);
-  const { ruleAt, hasSensitive } = viewOf(definition.schema);
+  const { ruleAt, hasSensitive, hasFiles, hasFills } = viewOf(definition.schema);
   const context = { validator, ruleAt, hasSensitive };
   // A write asks for its findings more than once: to count, to decide, to answer. Fields are never changed in place.
   const known = new WeakMap<JsonObject, Findings>();
@@ -23,6 +23,8 @@ export function compileIntake(definition: IntakeDefinition): CompiledIntake {
     },
     ruleAt,
     hasSensitive,
+    hasFiles,
+    hasFills,
     autoApproves: (gateIndex, data) => autoApproves(definition.approvalGates?.[gateIndex], data),
   };
 }

@@ -27,6 +27,9 @@ export interface CompiledIntake {
   ruleAt(path: readonly string[]): FieldRule;
   /** Does the schema declare anything sensitive at all? */
   hasSensitive: boolean;
+  /** Does it declare a file, or say of a place who fills it? Most do not, and their writes need not look. */
+  hasFiles: boolean;
+  hasFills: boolean;
   /** Evaluates a gate's JSON Logic. */
   autoApproves(gateIndex: number, data: Json): boolean;
 }

@@ -11,6 +11,8 @@ export interface SchemaView {
   /** May the value at this place be an object, or an array, as far as `type` says? */
   takes(path: readonly string[], kind: "object" | "array"): boolean;
   hasSensitive: boolean;
+  hasFiles: boolean;
+  hasFills: boolean;
 }
 
 /**
@@ -54,13 +56,14 @@ export function createSchemaView(root: SchemaNode): SchemaView {
     for (const segment of path) state = step(state, segment, intern);
     return state;
   }
-  let sensitive = false;
-  for (const { node } of allSchemas(root)) sensitive ||= node["x-sensitive"] === true;
+  const nodes = [...allSchemas(root)].map(({ node }) => node);
   return {
     ruleAt: (path) => stateAt(path).rule,
     declares: (path) => stateAt(path).declared,
     takes: (path, kind) => stateAt(path).facts[kind],
-    hasSensitive: sensitive,
+    hasSensitive: nodes.some((node) => node["x-sensitive"] === true),
+    hasFiles: nodes.some((node) => node["x-file"] !== undefined),
+    hasFills: nodes.some((node) => node["x-fill"] !== undefined),
   };
 }
 

@@ -60,7 +60,7 @@ function conflictDetails(
     const fields = conflictingPaths({
       attempted: applyPatch(submission.fields, call.attempted, call.intake),
       current: submission.fields,
-      attribution: submission.attribution,
+      changedAt: { ...submission.attribution.removed, ...submission.attribution.paths },
       sinceVersion: call.yourVersion,
     });
     return { fields, canAutoMerge: fields.length === 0 };

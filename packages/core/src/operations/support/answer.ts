@@ -3,7 +3,7 @@ import { type Instant, toIso } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Policy } from "../../domain/policy.ts";
 import type { Submission } from "../../domain/submission.ts";
-import { isEditable } from "../../domain/transitions.ts";
+import { isEditable, isTerminal } from "../../domain/transitions.ts";
 import type { RateVerdict } from "../../ports/rate-limiter.ts";
 
 /** What an operation answers, and what a transport may say of it in its own words (headers, `_meta`). */
@@ -40,7 +40,7 @@ export function markOf({ submission, token, now, policy }: Shown) {
     version,
     resumeToken: token,
     tokenExpiresAt: toIso(submission.token.expiresAt),
-    ...(isEditable(state) &&
+    ...(!isTerminal(state) &&
       remaining <= policy.tokenWarningMs && {
         warning: {
           message: `The resume token expires in ${Math.max(0, Math.floor(remaining / 60_000))} minutes.`,

@@ -19,13 +19,11 @@ export function tell(submission: Submission, token: string | undefined): ErrorAb
 export function refuseUnfit(attempt: Attempt<object>): void {
   const { context, spec, found } = attempt;
   const { submission, now, token } = found;
-  if (spec.guardsItself !== true) {
-    const ended = endedError(submission, now);
-    if (ended !== undefined) throw ended;
-  }
+  const ended = (spec.refuseEnded ?? endedError)(submission, now);
+  if (ended !== undefined) throw ended;
   if (token?.standing === "elapsed") throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
   refuseStale(attempt);
-  const locked = spec.guardsItself === true ? undefined : refuseLocked(submission);
+  const locked = spec.actsOnLocked === true ? undefined : refuseLocked(submission);
   if (locked !== undefined) throw locked.withAbout(tell(submission, tokenFor(context.deps, found)));
 }
 
@@ -51,5 +49,6 @@ function refuseStale({ context, call, spec, found, actor }: Attempt<object>): vo
     },
     now: found.now,
   });
-  throw stale.withAbout(tell(submission, mayLearn ? openToken(context.deps.sealer, found.snapshot) : undefined));
+  const told = mayLearn && !submission.tokensRevoked;
+  throw stale.withAbout(tell(submission, told ? openToken(context.deps.sealer, found.snapshot) : undefined));
 }

@@ -6,20 +6,21 @@ import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Delivery, Review, Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
 import { findingsOf, markOf, type Shown } from "./answer.ts";
+import type { Sight } from "./run-read.ts";
 
 const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Key]?: string } =>
   (at === undefined ? {} : { [key]: toIso(at) }) as { [K in Key]?: string };
 
-/** The record of a submission. `withhold` keeps the values back, from the bearer of a token that may not learn them. */
-export function recordOf(shown: Shown, { withhold = false }: { withhold?: boolean } = {}): SubmissionRecord {
+/** The record of a submission, as much of it as its reader may see. */
+export function recordOf(shown: Shown, sight: Sight): SubmissionRecord {
   const { submission, intake, now } = shown;
   const { expiresAt, state } = submission;
   return {
     ...markOf(shown),
     intakeId: submission.intakeId,
     intakeVersion: submission.intakeVersion,
-    ...(!withhold && {
-      fields: submission.fields,
+    ...(sight !== "state" && {
+      fields: sight === "all" ? submission.fields : maskFields(submission.fields, intake),
       schema: intake.definition.schema,
       attribution: attributionOf(submission),
       ...findingsOf(shown),
@@ -35,13 +36,16 @@ export function recordOf(shown: Shown, { withhold = false }: { withhold?: boolea
       ttl: { expiresAt: toIso(expiresAt), remainingMs: Math.max(0, expiresAt - now) },
     }),
     ...endings(submission),
-    ...(!withhold && progress(submission, intake)),
+    ...(sight !== "state" && progress(submission, intake)),
   };
 }
 
 const attributionOf = ({ attribution }: Submission): NonNullable<SubmissionRecord["attribution"]> =>
   Object.fromEntries(
-    Object.entries(attribution).map(([path, { actor, at, version }]) => [path, { actor, at: toIso(at), version }]),
+    Object.entries(attribution.paths).flatMap(([path, version]) => {
+      const write = attribution.writes[version];
+      return write === undefined ? [] : [[path, { actor: write.actor, at: toIso(write.at), version }]];
+    }),
   );
 
 const endings = (submission: Submission) => ({

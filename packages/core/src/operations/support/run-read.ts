@@ -15,10 +15,12 @@ export interface ReadCall {
   target: Target;
 }
 
-/** What a reader may see: with `withhold`, the state without values or token. */
+/** What a reader may see: everything, the values with the sensitive ones masked, or the state alone. */
+export type Sight = "all" | "masked" | "state";
+
 export interface Readable extends Found {
   readToken?: string;
-  withhold: boolean;
+  sight: Sight;
 }
 
 const MAX_TRIES = 8;
@@ -54,17 +56,19 @@ function readableBy(context: Context, found: Found, operation: string): Readable
   const { submission, token, now, intake } = found;
   const { policy } = deps.settings;
   const own = tokenFor(deps, found);
-  if (token === undefined) return { ...found, withhold: false, ...(own !== undefined && { readToken: own }) };
+  if (token === undefined) return { ...found, sight: "all", ...(own !== undefined && { readToken: own }) };
   if (submission.state === "expired") {
     const expired = endedError(submission, now);
     if (expired !== undefined) throw expired;
   }
   if (token.standing === "elapsed") throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
-  if (token.standing === "current") return { ...found, withhold: false, readToken: token.text };
+  if (token.standing === "current") return { ...found, sight: "all", readToken: token.text };
   const mayLearn = mayLearnCurrent(submission, intake);
   const current = own ?? (mayLearn ? openToken(deps.sealer, found.snapshot) : undefined);
   if (readsInGrace(token.row, { now, policy })) {
-    return { ...found, withhold: current === undefined, ...(current !== undefined && { readToken: current }) };
+    // A late reader learns what a late writer's 409 would tell, no more.
+    const sight = own !== undefined ? "all" : mayLearn ? "masked" : "state";
+    return { ...found, sight, ...(current !== undefined && { readToken: current }) };
   }
   const stale = refuseStaleToken(submission, { tokenVersion: token.row.version, versions: [] }, { intake, mayLearn });
   if (stale === undefined) throw new Error(`a stale token reads as current in ${operation}`);

@@ -1,7 +1,9 @@
 import type { Actor, ActorInput } from "@formbridge/contract";
 import type { DecideContext, Decision } from "../../domain/decide/decision.ts";
+import type { ContractError } from "../../domain/error.ts";
 import type { Hash } from "../../domain/hashing.ts";
 import type { Meaning } from "../../domain/idempotency/fingerprint.ts";
+import type { Instant } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { KeyedOperation, KeyRef } from "../../ports/store.ts";
 import type { Caller, Target } from "../caller.ts";
@@ -28,8 +30,10 @@ export interface WriteSpec<Body extends object> {
   needsNoVersion?: true;
   /** Throws when this caller, who has found the submission, may not do this to it. */
   authorize?: (found: Found) => void;
-  /** Decides for itself what an ended or locked submission means. */
-  guardsItself?: true;
+  /** What an ended submission means here, when it is not the usual 410. */
+  refuseEnded?: (submission: Submission, now: Instant) => ContractError | undefined;
+  /** Is meant for submissions that are under review or on their way. */
+  actsOnLocked?: true;
   /** The fields that the caller wants to set, to tell what conflicts. */
   attempted?: Record<string, unknown>;
   decide(submission: Submission, context: DecideContext, found: Found): Decision | Promise<Decision>;

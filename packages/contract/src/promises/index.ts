@@ -1,0 +1,25 @@
+import { BAD_INPUT_PROMISES } from "./bad-input.ts";
+import { CONCURRENCY_PROMISES } from "./concurrency.ts";
+import { EVENTS_PROMISES } from "./events.ts";
+import { FIELDS_PROMISES } from "./fields.ts";
+import { IDEMPOTENCY_PROMISES } from "./idempotency.ts";
+import { LISTS_PROMISES } from "./lists.ts";
+import { NAMES_PROMISES } from "./names.ts";
+import type { ContractPromise } from "./promise.ts";
+import { RUNNING_PROMISES } from "./running.ts";
+import { STATES_PROMISES } from "./states.ts";
+import { TOKENS_PROMISES } from "./tokens.ts";
+
+/** Every promise of the contract, chapter by chapter. */
+export const PROMISES: readonly ContractPromise[] = [
+  ...NAMES_PROMISES,
+  ...FIELDS_PROMISES,
+  ...STATES_PROMISES,
+  ...TOKENS_PROMISES,
+  ...CONCURRENCY_PROMISES,
+  ...IDEMPOTENCY_PROMISES,
+  ...EVENTS_PROMISES,
+  ...RUNNING_PROMISES,
+  ...LISTS_PROMISES,
+  ...BAD_INPUT_PROMISES,
+];

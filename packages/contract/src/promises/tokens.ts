@@ -1,0 +1,63 @@
+import type { ContractPromise } from "./promise.ts";
+
+/** §4: resume tokens and the times of submissions. */
+export const TOKENS_PROMISES = [
+  { id: "TOKENS-FORMAT", says: "A resume token is rtok_ and 43 base64url characters." },
+  { id: "TOKENS-MALFORMED", says: "A malformed token is a 400 token_invalid." },
+  { id: "TOKENS-UNKNOWN", says: "A well-formed token that nobody issued is a 404 token_invalid." },
+  { id: "TOKENS-OTHER-SUBMISSION", says: "A token beside the id of another submission is a 404 token_invalid." },
+  { id: "TOKENS-AT-REST", says: "The database holds tokens as hashes and sealed, never in clear." },
+  { id: "TOKENS-BOUND", says: "A sealed token opens only for its own tenant, submission and version." },
+  { id: "TOKENS-KEY-ROTATION", says: "The server's secret can be rotated; what the older one sealed still opens." },
+  { id: "TOKENS-ROTATE", says: "Every write issues a new token and raises the version by one." },
+  { id: "TOKENS-NOT-ROTATED", says: "validate and reads leave the token as it is." },
+  {
+    id: "TOKENS-SHOWN",
+    says: "The token is shown to its bearer, to the key that created the submission, and to admins.",
+  },
+  {
+    id: "TOKENS-HIDDEN",
+    says: "Viewers and reviewers get no token, in body or header, and an ETag that is the version.",
+  },
+  { id: "TOKENS-VERSION-ALONE", says: "A version without a token or a key that may hold it authorizes nobody." },
+  { id: "TOKENS-STALE-WRITE", says: "A stale token on a write is a 409 that changes nothing and tells how to go on." },
+  {
+    id: "TOKENS-STALE-FIELDS",
+    says: "The 409 names the attempted fields that somebody else changed meanwhile, and only those.",
+  },
+  { id: "TOKENS-STALE-MASKED", says: "The current values in a 409 are masked where sensitive." },
+  { id: "TOKENS-STALE-PRIVATE", says: "With discloseCurrent: false a stale token learns neither token nor values." },
+  {
+    id: "TOKENS-STALE-CLOSED",
+    says: "A stale token of a submission that is not editable learns neither token nor values.",
+  },
+  { id: "TOKENS-STALE-REMEMBERED", says: "A stale token is known as stale until its own expiry." },
+  { id: "TOKENS-GRACE", says: "For 30 s after its rotation a token reads the current state." },
+  { id: "TOKENS-GRACE-OVER", says: "After that a stale token on a read is a 409 token_conflict." },
+  { id: "TOKENS-GRACE-PRIVATE", says: "A grace read and a late read disclose no more than the 409 of a write." },
+  { id: "TOKENS-EXPIRED", says: "A token past its time is a 410 that says why, since when and how to recover." },
+  { id: "TOKENS-NONE-IN-410", says: "No 410 carries a token, in body or header." },
+  { id: "TOKENS-TTL-DEFAULT", says: "A token lives 7 days unless the intake says otherwise." },
+  { id: "TOKENS-TTL-BOUNDS", says: "An intake's token time is kept between 1 hour and 30 days." },
+  { id: "TOKENS-TTL-WITHIN", says: "A token of an open submission never outlives it, be it shorter than the minimum." },
+  { id: "TOKENS-WARNING", says: "In a token's last hour its answers warn with the time left." },
+  { id: "TOKENS-SUBMISSION-TTL", says: "A submission's time is its own, else the intake's, else 7 days." },
+  { id: "TOKENS-TTL-FIXED", says: "Writes do not extend a submission's time." },
+  { id: "TOKENS-TTL-SHOWN", says: "Reading a submission shows when it expires and what is left." },
+  { id: "TOKENS-TTL-WARNED", says: "At 80 % of its time a submission gets one ttl_warning event." },
+  { id: "TOKENS-EXPIRY-LAZY", says: "A submission whose time is over is expired for whoever touches it." },
+  { id: "TOKENS-EXPIRY-SWEPT", says: "A submission that nobody touches is expired by the sweeper." },
+  { id: "TOKENS-SKEW", says: "Expiry of tokens and submissions tolerates 30 s." },
+  {
+    id: "TOKENS-EXPIRED-SUBMISSION",
+    says: "A token of an expired submission is a 410 expired, also on reads and after sweeps.",
+  },
+  {
+    id: "TOKENS-LAST-READS",
+    says: "The last token of an ended submission reads until its time is over, and writes nothing.",
+  },
+  { id: "TOKENS-REVOKE", says: "After an operator's revocation every token of the submission is a 410 admin_revoked." },
+  { id: "TOKENS-REVOKE-BY-KEY", says: "Revoking needs a key; a resume token alone can't." },
+  { id: "TOKENS-REISSUE", says: "Reissuing gives a new token and retires the old ones as admin_revoked." },
+  { id: "TOKENS-ADMIN-VERSION", says: "Revoking, reissuing and expiring raise the version." },
+] as const satisfies readonly ContractPromise[];
