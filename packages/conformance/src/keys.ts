@@ -25,6 +25,8 @@ export function describeKeys(open: OpenBackend): void {
       await keys.add(key);
       clock.advance(9);
       expect(await keys.find(key.hash)).toBeDefined();
+      expect(await keys.get({ tenant: TENANT, keyId: key.keyId })).toEqual(key);
+      expect(await keys.get({ tenant: "other", keyId: key.keyId })).toBeUndefined();
       clock.advance(1);
       expect(await keys.find(key.hash)).toBeUndefined();
     });
@@ -47,6 +49,7 @@ export function describeKeys(open: OpenBackend): void {
       expect(await keys.revoke({ tenant: TENANT, keyId: key.keyId })).toBe(true);
       expect(await keys.revoke({ tenant: TENANT, keyId: key.keyId })).toBe(false);
       expect(await keys.find(key.hash)).toBeUndefined();
+      expect(await keys.get({ tenant: TENANT, keyId: key.keyId })).toBeUndefined();
       expect(await keys.add(key)).toBe(false);
       expect(await keys.find(key.hash)).toBeUndefined();
     });

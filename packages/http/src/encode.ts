@@ -5,7 +5,10 @@ import { errorBody, statusOf } from "./error-map.ts";
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** The headers that say of a submission what its body says. */
-function markHeaders(reply: FastifyReply, mark: { version: number; updatedAt?: number; resumeToken?: string }): void {
+export function markHeaders(
+  reply: FastifyReply,
+  mark: { version: number; updatedAt?: number; resumeToken?: string },
+): void {
   const { version, updatedAt, resumeToken } = mark;
   reply.header("etag", resumeToken === undefined ? `"${version}"` : `"${resumeToken}"`);
   if (resumeToken !== undefined) reply.header("x-resume-token", resumeToken);

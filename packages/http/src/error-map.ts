@@ -61,5 +61,7 @@ const FASTIFY_CODES: Record<string, () => ContractError> = {
 
 function fromFastify(error: unknown): ContractError | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return FASTIFY_CODES[String(error.code)]?.();
+  const known = FASTIFY_CODES[String(error.code)]?.();
+  if (known !== undefined || !("statusCode" in error) || Number(error.statusCode) >= 500) return known;
+  return new ContractError("bad_request", "The request is malformed.", { cause: error });
 }

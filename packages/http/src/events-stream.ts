@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { GetEventsQuery, IntakeEvent } from "@formbridge/contract";
 import type { Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { markHeaders } from "./encode.ts";
 import type { Parsed } from "./route.ts";
 
 const SSE = "text/event-stream";
@@ -30,7 +31,8 @@ export async function sendEvents(answer: EventsAnswer): Promise<FastifyReply> {
 /** The page as JSON lines: the same events that JSON would give, one a line. */
 async function sendLines({ reply, operations, parsed }: EventsAnswer): Promise<FastifyReply> {
   const { caller, target, query } = parsed;
-  const { body } = await operations.getEvents({ caller, target, query: query as GetEventsQuery });
+  const { body, mark } = await operations.getEvents({ caller, target, query: query as GetEventsQuery });
+  if (mark !== undefined) markHeaders(reply, mark);
   if (body.nextEventId !== undefined) reply.header("x-next-event-id", body.nextEventId);
   const lines = body.events.map((event) => `${JSON.stringify(event)}\n`).join("");
   return reply.header("content-type", `${JSON_LINES}; charset=utf-8`).send(lines);

@@ -34,6 +34,8 @@ export interface HttpOptions {
   allowTestHeaders: boolean;
 }
 
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 /** The HTTP binding: one row of `ROUTES` an endpoint, and what all of them share. */
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
   const stop = new AbortController();
@@ -83,6 +85,8 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id).headers(constant);
+    if (!METHODS.has(request.method))
+      return done(new ContractError("method_not_allowed", "There is no such method here."));
     const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;
     done(hasHost ? undefined : new ContractError("bad_request", "The Host header is missing."));
   });

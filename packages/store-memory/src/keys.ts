@@ -11,6 +11,11 @@ export function createKeys(tables: Tables): Keys {
         const { expiresAt } = found.key;
         return expiresAt === undefined || tables.now() < expiresAt ? found.key : undefined;
       }),
+    get: ({ tenant, keyId }) =>
+      answer(tables, () => {
+        const found = tables.keys.get(keyId);
+        return found === undefined || found.revoked || found.key.tenant !== tenant ? undefined : found.key;
+      }),
     add: (key) =>
       answer(tables, () => {
         if (tables.keys.has(key.keyId) || withHash(key.hash) !== undefined) return false;

@@ -7,6 +7,9 @@ const keyOf = (doc: string | undefined): ApiKey | undefined => (doc === undefine
 
 export function createKeys(db: Database, now: () => Instant, cache: ReadCache): Keys {
   const byHash = db.prepare<[string], string>("SELECT doc FROM api_keys WHERE hash = ? AND revoked = 0").pluck();
+  const byId = db
+    .prepare<[string, string], string>("SELECT doc FROM api_keys WHERE key_id = ? AND tenant = ? AND revoked = 0")
+    .pluck();
   const byTenant = db
     .prepare<[string, string, number], string>(
       "SELECT doc FROM api_keys WHERE tenant = ? AND key_id > ? AND revoked = 0 ORDER BY key_id LIMIT ?",
@@ -23,6 +26,7 @@ export function createKeys(db: Database, now: () => Instant, cache: ReadCache): 
         const key = cache.get(`key ${hash}`, () => keyOf(byHash.get(hash)));
         return key?.expiresAt !== undefined && key.expiresAt <= now() ? undefined : key;
       }),
+    get: ({ tenant, keyId }) => answer(() => keyOf(byId.get(keyId, tenant))),
     add: (key) =>
       answer(() => {
         cache.forget();

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { IntakeEventSchema } from "../events.ts";
+import { submissionMark } from "../submission.ts";
 
 export const GetEventsQuery = Type.Object(
   {
@@ -15,10 +16,7 @@ export type GetEventsQuery = Static<typeof GetEventsQuery>;
 
 export const GetEventsResponse = Type.Object(
   {
-    ok: Type.Literal(true),
-    submissionId: Type.String(),
-    state: Type.String(),
-    version: Type.Integer(),
+    ...submissionMark,
     events: Type.Array(IntakeEventSchema),
     hasMore: Type.Boolean(),
     nextEventId: Type.Optional(Type.String()),

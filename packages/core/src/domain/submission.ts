@@ -81,6 +81,8 @@ interface Common {
   createdAt: Instant;
   updatedAt: Instant;
   createdBy: Actor;
+  /** The key that created it; it may act for other actors than its own. */
+  createdByKey?: string;
   lastUpdatedBy: Actor;
   ttlMs: number;
   expiresAt: Instant;

@@ -107,11 +107,17 @@ function prepare(door: {
     decide: {
       now,
       actor,
+      provenHuman: principal?.actor.kind === "human",
       intake,
       policy: context.deps.settings.policy,
       newId: (prefix) => context.deps.random.newId(prefix),
     },
-    command: { tenant, ...(initialFields && { initialFields }), ...(ttlMs !== undefined && { ttlMs }) },
+    command: {
+      tenant,
+      ...(principal && { keyId: principal.keyId }),
+      ...(initialFields && { initialFields }),
+      ...(ttlMs !== undefined && { ttlMs }),
+    },
     ...(isKeyed && { key: { ref, fingerprint: fingerprint(meaningOf(actor, call.request)) } }),
   };
 }

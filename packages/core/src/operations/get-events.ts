@@ -8,9 +8,11 @@ import {
   type IntakeEvent,
 } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
+import type { Submission } from "../domain/submission.ts";
+import { aboutOf } from "../domain/tokens/refuse-ended.ts";
 import type { EventFilter } from "../ports/events.ts";
 import type { ChainedEvent } from "../ports/store.ts";
-import type { Answer } from "./support/answer.ts";
+import { type Answer, answerWith, markOf, type Shown } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
 import { type ReadCall, runRead } from "./support/run-read.ts";
 
@@ -44,12 +46,9 @@ const streamsOf = (types: EventType[] | undefined): readonly EventStream[] =>
 export async function getEvents(context: Context, call: GetEventsCall): Promise<Answer<GetEventsResponse>> {
   const { query } = call;
   const filter = eventFilter(query);
-  const { submission, sight } = await runRead(context, call, "getEvents");
-  if (sight === "state")
-    throw new ContractError("token_conflict", "The resume token is stale.", {
-      about: { submissionId: submission.submissionId },
-    });
-  const { tenant, submissionId, state, version } = submission;
+  const { submission, intake, now, readToken, sight } = await runRead(context, call, "getEvents");
+  if (sight === "state") throw staleReader(submission);
+  const { tenant, submissionId } = submission;
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = query.afterEventId;
   const where = { tenant, submissionId, ...(after !== undefined && { afterEventId: after }), ...filter };
@@ -58,16 +57,12 @@ export async function getEvents(context: Context, call: GetEventsCall): Promise<
   const events = rows.slice(0, limit).map((event) => eventView(event, { proof: query.proof === "true" }));
   const last = events.at(-1);
   const hasMore = rows.length > limit;
-  return {
-    body: {
-      ok: true,
-      submissionId,
-      state,
-      version,
-      events,
-      hasMore,
-      ...(hasMore && last !== undefined && { nextEventId: last.eventId }),
-    },
-    mark: { version, updatedAt: submission.updatedAt },
-  };
+  const { policy } = context.deps.settings;
+  const shown: Shown = { submission, intake, now, policy, ...(readToken !== undefined && { token: readToken }) };
+  const next = hasMore && last !== undefined ? { nextEventId: last.eventId } : {};
+  return answerWith({ ...markOf(shown), events, hasMore, ...next }, shown);
 }
+
+/** The history tells more than a late reader may learn. */
+export const staleReader = (submission: Submission): ContractError =>
+  new ContractError("token_conflict", "The resume token is stale.", { about: aboutOf(submission) });

@@ -24,12 +24,15 @@ export async function createKey(
   if (tenant !== principal.tenant && principal.tenant !== DEFAULT_TENANT) {
     throw new ContractError("forbidden", "This key may make keys of its own tenant only.");
   }
-  const reach = principal.intakes;
-  if (reach !== undefined && !(call.request.intakes?.every((id) => reach.includes(id)) ?? false)) {
+  if (!isWithin(call.request.intakes, principal.intakes)) {
     throw new ContractError("forbidden", "This key may make keys for its own intakes only.");
   }
   return { body: { ok: true, ...(await issueKey(context, call.request, tenant)) }, created: true };
 }
+
+/** A key that is limited to some intakes has to do with keys of these alone. */
+const isWithin = (intakes: readonly string[] | undefined, reach: readonly string[] | undefined): boolean =>
+  reach === undefined || (intakes?.every((id) => reach.includes(id)) ?? false);
 
 /** Adds a key and tells it, this once. */
 export async function issueKey(
@@ -74,7 +77,10 @@ export async function listKeys(
     limit + 1,
   );
   const last = rows.length > limit ? rows[limit - 1]?.keyId : undefined;
-  const items = rows.slice(0, limit).map(keyView);
+  const items = rows
+    .slice(0, limit)
+    .filter((key) => isWithin(key.intakes, principal.intakes))
+    .map(keyView);
   return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
 }
 
@@ -96,7 +102,11 @@ export async function revokeKey(
 ): Promise<Answer<RevokeKeyResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   requireRole(principal, "admin");
-  const revoked = await context.deps.backend.keys.revoke({ tenant: principal.tenant, keyId: call.keyId });
-  if (!revoked) throw new ContractError("not_found", "There is no such key.");
+  const { keys } = context.deps.backend;
+  const { tenant } = principal;
+  const known = principal.intakes === undefined ? undefined : await keys.get({ tenant, keyId: call.keyId });
+  const isMine = principal.intakes === undefined || (known !== undefined && isWithin(known.intakes, principal.intakes));
+  if (!isMine || !(await keys.revoke({ tenant, keyId: call.keyId })))
+    throw new ContractError("not_found", "There is no such key.");
   return { body: { ok: true, keyId: call.keyId, revoked: true } };
 }

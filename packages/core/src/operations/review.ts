@@ -1,6 +1,8 @@
 import type { ReviewRequest, ReviewResponse } from "@formbridge/contract";
+import { refuse } from "../domain/decide/decision.ts";
 import { decideReview } from "../domain/decide/review.ts";
-import { toIso } from "../domain/instant.ts";
+import { ContractError } from "../domain/error.ts";
+import { type Instant, toIso } from "../domain/instant.ts";
 import { type Answer, markOf } from "./support/answer.ts";
 import { requirePrincipal, requireRole } from "./support/authenticate.ts";
 import type { Context } from "./support/context.ts";
@@ -12,14 +14,19 @@ export type ReviewCall = WriteCall & Pick<ReviewRequest, "decision" | "reasons">
 export async function review(context: Context, call: ReviewCall): Promise<Answer<ReviewResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   const { decision, reasons } = call;
+  // A decision counts for what its reviewer saw: when it loses a race, it is not carried over to another submit.
+  let seen: Instant | undefined;
   return await runWrite(context, call, {
     operation: "review",
     actorRequired: true,
     actsOnLocked: true,
     needsNoVersion: true,
     authorize: () => requireRole(principal, "reviewer", "admin"),
-    decide: (submission, decideContext) =>
-      decideReview(submission, { decision, roles: principal.roles, ...(reasons && { reasons }) }, decideContext),
+    decide(submission, decideContext) {
+      seen ??= submission.submittedAt;
+      if (submission.submittedAt !== seen) return refuse(submittedAgain());
+      return decideReview(submission, { decision, roles: principal.roles, ...(reasons && { reasons }) }, decideContext);
+    },
     body: (shown, actor) => ({
       ...markOf(shown),
       decision,
@@ -30,3 +37,6 @@ export async function review(context: Context, call: ReviewCall): Promise<Answer
     }),
   });
 }
+
+const submittedAgain = (): ContractError =>
+  new ContractError("conflict", "The submission was changed and submitted again; look at it before you decide.");

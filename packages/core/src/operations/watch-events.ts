@@ -1,6 +1,6 @@
 import type { IntakeEvent } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
-import { eventFilter, eventView, type GetEventsCall } from "./get-events.ts";
+import { eventFilter, eventView, type GetEventsCall, staleReader } from "./get-events.ts";
 import type { Context } from "./support/context.ts";
 import { runRead } from "./support/run-read.ts";
 
@@ -16,7 +16,7 @@ export async function watchEvents(
 ): Promise<AsyncGenerator<IntakeEvent, void, undefined>> {
   const filter = eventFilter(call.query);
   const { submission, sight } = await runRead(context, call, "getEvents");
-  if (sight === "state") throw new ContractError("token_conflict", "The resume token is stale.");
+  if (sight === "state") throw staleReader(submission);
   const { tenant, submissionId } = submission;
   const { events } = context.deps.backend;
   const proof = call.query.proof === "true";

@@ -19,6 +19,8 @@ export interface ApiKey {
 export interface Keys {
   /** By hash; absent when unknown, revoked or expired by the store's clock. */
   find(hash: Hash): Promise<ApiKey | undefined>;
+  /** By id; absent when unknown or revoked. */
+  get(where: { tenant: string; keyId: string }): Promise<ApiKey | undefined>;
   /** Adds a key; one with the same hash or id is left as it is, and the answer is false. */
   add(key: ApiKey): Promise<boolean>;
   /** Oldest first (by key id), after `after`; revoked ones are not listed. */

@@ -9,6 +9,8 @@ import { patchFields } from "./set-fields.ts";
 
 export interface CreateSubmission {
   tenant: string;
+  /** The key that the caller came with. */
+  keyId?: string;
   initialFields?: Record<string, unknown>;
   ttlMs?: number;
 }
@@ -37,6 +39,7 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     createdAt: context.now,
     updatedAt: context.now,
     createdBy: context.actor,
+    ...(command.keyId !== undefined && { createdByKey: command.keyId }),
     lastUpdatedBy: context.actor,
     ttlMs,
     expiresAt: context.now + ttlMs,

@@ -11,6 +11,8 @@ export interface DecideContext {
   now: Instant;
   /** Who acts, as it will be recorded. */
   actor: Actor;
+  /** A human's own key says that a human acts; what a caller says of itself does not. */
+  provenHuman: boolean;
   intake: CompiledIntake;
   policy: Policy;
   newId(prefix: "sub" | "upl" | "dlv"): string;

@@ -1,5 +1,6 @@
 import type { FieldError } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import { mayFill, notYours } from "../fields/fills.ts";
 import type { Submission, Upload } from "../submission.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
 import { pendingUploads } from "./validate.ts";
@@ -29,15 +30,13 @@ export function decideRequestUpload(submission: Submission, command: RequestUplo
   return { events: [{ type: "upload.requested", to: "awaiting_upload", upload }], token: "rotate" };
 }
 
-function problemWith(command: RequestUpload, { intake, actor }: DecideContext): FieldError | undefined {
+function problemWith(command: RequestUpload, context: DecideContext): FieldError | undefined {
   const { field } = command;
-  const rule = intake.ruleAt(field.split("."));
+  const rule = context.intake.ruleAt(field.split("."));
   if (rule.file === undefined) {
     return { path: field, code: "invalid_value", message: `${field} is not a file field of this intake.` };
   }
-  if (rule.fill === "human" && (actor.kind !== "human" || actor.declared === true)) {
-    return { path: field, code: "custom", message: `${field} can only be set by a human.` };
-  }
+  if (!mayFill(rule, context)) return notYours(field, rule);
   const { accept, maxBytes } = rule.file;
   if (!accept.some((pattern) => accepts(pattern, command.mimeType))) {
     return {

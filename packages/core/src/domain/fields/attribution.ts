@@ -1,13 +1,18 @@
+import type { JsonObject } from "@formbridge/contract";
 import type { Stamp } from "../evolve.ts";
 import type { Attribution } from "../submission.ts";
+import { valueAt } from "./apply-patch.ts";
 
 interface Touched {
   set: readonly { path: readonly string[] }[];
   removed: readonly (readonly string[])[];
+  /** The fields after the change. */
+  fields?: JsonObject;
 }
 
 /** The touched places are the stamp's from now on, and what stood below or above them is no longer told apart. */
-export function attribute(known: Attribution, touched: Touched, stamp: Stamp): Attribution {
+export function attribute(known: Attribution, change: Touched, stamp: Stamp): Attribution {
+  const touched = listsAsOne(change);
   const paths = { ...known.paths };
   const changed = new Set([...touched.set.map((leaf) => leaf.path), ...touched.removed].map((path) => path.join(".")));
   const above = new Set([...changed].flatMap(ancestors));
@@ -18,6 +23,19 @@ export function attribute(known: Attribution, touched: Touched, stamp: Stamp): A
   }
   for (const { path } of touched.set) paths[path.join(".")] = stamp.version;
   return { paths, removed: removedAfter(known, touched, stamp), writes: writesOf(paths, known, stamp) };
+}
+
+/** An item that leaves a list moves those behind it: from then on the list as a whole is the remover's. */
+function listsAsOne({ set, removed, fields }: Touched): Touched {
+  if (fields === undefined || removed.length === 0) return { set, removed };
+  const lists = removed.map((path) => path.slice(0, -1)).filter((path) => Array.isArray(valueAt(fields, path)));
+  if (lists.length === 0) return { set, removed };
+  const inLists = (path: readonly string[]) =>
+    lists.some((list) => list.every((segment, index) => path[index] === segment));
+  return {
+    set: [...set.filter(({ path }) => !inLists(path)), ...lists.map((path) => ({ path }))],
+    removed: removed.filter((path) => !inLists(path)),
+  };
 }
 
 /** Enough for writers that are a few versions behind, and bounded for those who remove without end. */

@@ -104,8 +104,8 @@ async function opened(seeker: Seeker, loaded: Loaded, snapshot: Snapshot): Promi
 
 const isCreator = (principal: Principal, submission: Submission): boolean =>
   hasRole(principal, "agent") &&
-  submission.createdBy.declared !== true &&
-  isSameActor(principal.actor, submission.createdBy);
+  (submission.createdByKey === principal.keyId ||
+    (submission.createdBy.declared !== true && isSameActor(principal.actor, submission.createdBy)));
 
 /** Admins and viewers see all of their tenant, agents what their actor created, reviewers what has a gate of theirs. */
 export function maySee(principal: Principal, submission: Submission, intake: CompiledIntake): boolean {

@@ -62,6 +62,7 @@ async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promis
   const decideContext: DecideContext = {
     now,
     actor,
+    provenHuman: found.principal?.actor.kind === "human",
     intake,
     policy: deps.settings.policy,
     newId: (prefix) => deps.random.newId(prefix),

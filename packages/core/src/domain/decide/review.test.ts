@@ -1,0 +1,19 @@
+import type { Actor } from "@formbridge/contract";
+import { expect, it } from "vitest";
+import { given, type Scene } from "../../../test/given.ts";
+import { decideReview } from "./review.ts";
+import { decideSubmit } from "./submit.ts";
+
+const approvalGates = [{ name: "check", reviewers: { roles: ["reviewer"] } }];
+const rita: Actor = { kind: "human", id: "rita" };
+const approve: Parameters<Scene["when"]>[0] = (submission, context) =>
+  decideReview(submission, { decision: "approved", roles: ["reviewer"] }, context);
+
+it("[NAMES-DECLARED-REVIEW] an actor that only named itself approves nothing", () => {
+  const waiting = given({ approvalGates }, { name: "Ada" }).when(decideSubmit);
+  expect(waiting.submission.state).toBe("needs_review");
+  const refused = waiting.when(approve, { ...rita, declared: true });
+  expect(refused.decision.refusal?.type).toBe("forbidden");
+  expect(refused.submission).toEqual(waiting.submission);
+  expect(waiting.when(approve, rita).submission.state).toBe("finalized");
+});

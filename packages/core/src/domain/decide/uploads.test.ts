@@ -1,0 +1,187 @@
+import type { Actor } from "@formbridge/contract";
+import { describe, expect, it } from "vitest";
+import { given, type Scene } from "../../../test/given.ts";
+import type { Submission } from "../submission.ts";
+import { type Arrived, decideConfirmUpload } from "./confirm-upload.ts";
+import { decideRequestUpload } from "./request-upload.ts";
+import { decideSetFields } from "./set-fields.ts";
+import { decideSubmit } from "./submit.ts";
+import { decideValidate } from "./validate.ts";
+
+const rule = { accept: ["application/pdf"], maxBytes: 1000 };
+const schema = {
+  type: "object",
+  properties: {
+    name: { type: "string" },
+    w9: { "x-file": rule },
+    id: { "x-file": rule },
+    docs: { "x-file": { ...rule, maxFiles: 2 } },
+    deed: { "x-file": rule, "x-fill": "human" },
+    scan: { "x-file": rule, "x-fill": "agent" },
+  },
+};
+const pdf = (field: string) => ({ field, filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 3 });
+const arrived: Arrived = { sizeBytes: 3, sha256: "ab".repeat(32), sniffedType: "application/pdf" };
+const human: Actor = { kind: "human", id: "ada" };
+
+const request = (field: string) => (submission: Submission, context: Parameters<typeof decideRequestUpload>[2]) =>
+  decideRequestUpload(submission, pdf(field), context);
+const last = ({ submission }: Scene): string => submission.uploads.at(-1)?.uploadId ?? "";
+const confirm = (uploadId: string, found: Arrived | undefined = arrived) =>
+  ((submission, context) => decideConfirmUpload(submission, { uploadId, arrived: found }, context)) as Parameters<
+    Scene["when"]
+  >[0];
+const set = (fields: Record<string, unknown>) =>
+  ((submission, context) => decideSetFields(submission, { fields }, context)) as Parameters<Scene["when"]>[0];
+
+/** A submission with one confirmed upload for w9. */
+function confirmed(): Scene & { uploadId: string } {
+  const asked = given({ schema }).when(request("w9"));
+  const uploadId = last(asked);
+  return { ...asked.when(confirm(uploadId)), uploadId };
+}
+
+describe("announcing and confirming", () => {
+  it("[STATES-UPLOADS] announcing a file enters awaiting_upload and rotates the token", () => {
+    const { submission, events } = given({ schema }, { name: "Ada" }).when(request("w9"));
+    expect(submission).toMatchObject({ state: "awaiting_upload", version: 2 });
+    expect(submission.uploads).toMatchObject([{ uploadId: expect.stringMatching(/^upl_/), field: "w9" }]);
+    expect(events).toEqual(["upload.requested"]);
+  });
+
+  it("[STATES-UPLOADS] the last confirmed file leaves it, not the one before", () => {
+    const both = given({ schema }).when(request("w9")).when(request("id"));
+    const [first = "", second = ""] = both.submission.uploads.map((upload) => upload.uploadId);
+    const one = both.when(confirm(first));
+    expect(one.submission).toMatchObject({ state: "awaiting_upload", version: 4 });
+    const two = one.when(confirm(second));
+    expect(two.submission).toMatchObject({ state: "in_progress", version: 5 });
+    expect(two.events).toEqual(["upload.completed"]);
+  });
+
+  it("[STATES-UPLOADS] setting other fields meanwhile does not pretend that the file has come", () => {
+    expect(
+      given({ schema })
+        .when(request("w9"))
+        .when(set({ name: "Ada" })).submission.state,
+    ).toBe("awaiting_upload");
+  });
+
+  it("[STATES-UPLOADS] a file that did not arrive confirms nothing", () => {
+    const asked = given({ schema }).when(request("w9"));
+    const { decision, submission } = asked.when((s, c) =>
+      decideConfirmUpload(s, { uploadId: last(asked), arrived: undefined }, c),
+    );
+    expect(decision.refusal?.type).toBe("upload_pending");
+    expect(submission).toEqual(asked.submission);
+  });
+
+  const mismatches: [string, Partial<Arrived>, string][] = [
+    ["more bytes", { sizeBytes: 4 }, "file_too_large"],
+    ["fewer bytes", { sizeBytes: 2 }, "custom"],
+    ["another type", { sniffedType: "text/html" }, "file_wrong_type"],
+  ];
+  it.each(mismatches)("[STATES-UPLOADS] %s than announced: told, and the upload is forgotten", (_name, found, code) => {
+    const asked = given({ schema }).when(request("w9"));
+    const { decision, submission, events } = asked.when(confirm(last(asked), { ...arrived, ...found }));
+    expect(decision.refusal).toMatchObject({ type: "invalid", detail: { fields: [{ path: "w9", code }] } });
+    expect(events).toEqual(["upload.failed"]);
+    expect(submission).toMatchObject({ state: "in_progress", version: 2, uploads: [], fields: {} });
+  });
+
+  it("[STATES-SUBMIT-REASON] a pending file is upload_pending when nothing is missing", () => {
+    const asked = given({ schema }, { name: "Ada" }).when(request("w9"));
+    const { decision, submission } = asked.when(decideSubmit);
+    expect(decision.refusal).toMatchObject({ type: "upload_pending", detail: { fields: [{ path: "w9" }] } });
+    expect(submission).toMatchObject({ state: "awaiting_upload", version: asked.submission.version });
+  });
+
+  it("[STATES-SUBMIT-REASON] an absent required file is missing, with a code of its own", () => {
+    const { decision } = given({ schema: { ...schema, required: ["w9"] } }, { name: "Ada" }).when(decideSubmit);
+    expect(decision.refusal).toMatchObject({
+      type: "missing",
+      detail: {
+        fields: [{ path: "w9", code: "file_required" }],
+        nextActions: [{ action: "request_upload", field: "w9" }],
+      },
+    });
+  });
+
+  it("[STATES-VALIDATE-RECORDS] validate finds a pending file, and keeps the version", () => {
+    const asked = given({ schema }, { name: "Ada" }).when(request("w9"));
+    const checked = asked.when(decideValidate);
+    expect(checked.submission).toMatchObject({ state: "awaiting_upload", version: asked.submission.version });
+    expect(checked.events).toEqual(["validation.failed"]);
+  });
+});
+
+describe("who announces", () => {
+  it("[FIELDS-HUMAN-ONLY] a human-only file is announced by a proved human", () => {
+    const scene = given({ schema });
+    expect(scene.when(request("deed")).decision.refusal?.type).toBe("invalid");
+    expect(scene.when(request("deed"), { ...human, declared: true }).decision.refusal?.type).toBe("invalid");
+    expect(scene.when(request("deed"), human).decision.refusal).toBeUndefined();
+  });
+
+  it("[FIELDS-AGENT-ONLY] an agent-only file is not announced by a human", () => {
+    const scene = given({ schema });
+    expect(scene.when(request("scan"), human).decision.refusal?.type).toBe("invalid");
+    expect(scene.when(request("scan")).decision.refusal).toBeUndefined();
+  });
+});
+
+describe("attaching", () => {
+  const reference = { filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 3, sha256: arrived.sha256 };
+
+  it("[FIELDS-FILE-ATTACH] confirming sets the reference that was checked, and who set it", () => {
+    const { submission, uploadId } = confirmed();
+    expect(submission.fields).toEqual({ w9: { uploadId, ...reference } });
+    expect(submission.attribution.paths).toEqual({ w9: 3 });
+    expect(submission.attribution.writes[3]?.actor.id).toBe("bot");
+  });
+
+  it("[FIELDS-FILE-ATTACH] { uploadId } of a confirmed upload brings a removed file back", () => {
+    const { when, uploadId } = confirmed();
+    const removed = when(set({ w9: null }));
+    expect(removed.submission.fields).toEqual({});
+    const attached = removed.when(set({ w9: { uploadId } }));
+    expect(attached.decision.refusal).toBeUndefined();
+    expect(attached.submission.fields).toEqual({ w9: { uploadId, ...reference } });
+  });
+
+  it("[FIELDS-FILE-ATTACH] the list of a field with several files takes several, by whole list or by index", () => {
+    const asked = given({ schema }).when(request("docs")).when(request("docs"));
+    const [one = "", two = ""] = asked.submission.uploads.map((upload) => upload.uploadId);
+    const both = asked.when(confirm(one)).when(confirm(two));
+    expect(both.submission.fields.docs).toMatchObject([{ uploadId: one }, { uploadId: two }]);
+    const kept = both.when(set({ docs: [{ uploadId: two }] }));
+    expect(kept.submission.fields.docs).toMatchObject([{ uploadId: two, ...reference }]);
+    const added = kept.when(set({ "docs.1": { uploadId: one } }));
+    expect(added.decision.refusal).toBeUndefined();
+    expect(added.submission.fields.docs).toMatchObject([{ uploadId: two }, { uploadId: one, ...reference }]);
+  });
+
+  it("[FIELDS-FILE-ATTACH] an upload that is not confirmed, or of another submission, attaches nothing", () => {
+    const asked = given({ schema }).when(request("w9"));
+    for (const uploadId of [last(asked), "upl_of_somebody_else"]) {
+      const { decision, submission } = asked.when(set({ w9: { uploadId } }));
+      expect(decision.refusal).toMatchObject({ type: "invalid", detail: { fields: [{ path: "w9" }] } });
+      expect(submission).toEqual(asked.submission);
+    }
+  });
+
+  it("[FIELDS-FILE-FORGED] a genuine reference with one word changed is forged", () => {
+    const { when, submission, uploadId } = confirmed();
+    const changes = [
+      { filename: "b.pdf" },
+      { sha256: "cd".repeat(32) },
+      { sizeBytes: 1 },
+      { url: "https://evil.invalid" },
+    ];
+    for (const change of changes) {
+      const forged = when(set({ w9: { uploadId, ...reference, ...change } }));
+      expect(forged.decision.refusal?.type).toBe("invalid");
+      expect(forged.submission).toEqual(submission);
+    }
+  });
+});
