@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
-import { type Config, readConfig, type RunningServer, serve } from "@formbridge/server";
+import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 
 /** A clock that stands still until it is moved. */
 export interface TestClock {

@@ -46,6 +46,7 @@ function newSubmission({ at, ...details }: Details): Submission {
     epoch: 0,
     tokensRevoked: false,
     fields: { name: "Ada" },
+    sizeBound: 14,
     attribution: { paths: { name: 1 }, removed: {}, writes: { 1: { actor: AGENT, at } } },
     missingCount: 0,
     createdAt: at,

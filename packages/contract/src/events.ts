@@ -93,5 +93,5 @@ export const IntakeEventSchema = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, $id: "IntakeEvent" },
+  { additionalProperties: false },
 );

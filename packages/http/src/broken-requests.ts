@@ -45,6 +45,6 @@ export function answerOddRequests(server: Server): void {
     response.end(JSON.stringify(errorBody(refusal)));
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawAnswer(new ContractError("method_not_allowed", "This is not a proxy.")));
+    socket.end(rawAnswer(new ContractError("bad_request", "This is not a proxy.")));
   });
 }

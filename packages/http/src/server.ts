@@ -34,6 +34,7 @@ export interface HttpOptions {
   allowTestHeaders: boolean;
 }
 
+const CLOSE_IDLE_EVERY_MS = 20;
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** The HTTP binding: one row of `ROUTES` an endpoint, and what all of them share. */
@@ -67,7 +68,12 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   registerHealth(app, options);
   await registerDocs(app, createOpenApi(options));
   // Live streams never end by themselves: they are told, so that what was accepted can finish.
-  app.addHook("preClose", async () => stop.abort());
+  app.addHook("preClose", async () => {
+    stop.abort();
+    // A connection that was busy when the server began to close is kept alive after its answer, for nobody.
+    const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+    app.server.once("close", () => clearInterval(closing));
+  });
   return app;
 }
 

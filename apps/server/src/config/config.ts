@@ -75,6 +75,7 @@ function operationSettings(read: Reader): Settings {
       tokenTtlMinMs: read.number("FORMBRIDGE_TOKEN_TTL_MIN_MS"),
       tokenTtlMaxMs: read.number("FORMBRIDGE_TOKEN_TTL_MAX_MS", { min: 1 }),
       tokenMemoryMs: read.number("FORMBRIDGE_TOKEN_MEMORY_MS"),
+      maxFieldsSize: read.number("FORMBRIDGE_MAX_FIELDS_SIZE", { min: 1 }),
       tokenWarningMs: read.number("FORMBRIDGE_TOKEN_WARNING_MS"),
       staleReadGraceMs: read.number("FORMBRIDGE_STALE_READ_GRACE_MS"),
       clockSkewMs: read.number("FORMBRIDGE_CLOCK_SKEW_MS"),

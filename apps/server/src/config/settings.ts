@@ -84,6 +84,10 @@ export const SETTINGS = {
   FORMBRIDGE_AUDIT_FLUSH_MS: ms(5_000, "how often read audits are written"),
   FORMBRIDGE_PAGE_TOKEN_TTL_MS: ms(86_400_000, "how long a page token lives"),
   FORMBRIDGE_MAX_BODY_BYTES: count(1_048_576, "largest request body"),
+  FORMBRIDGE_MAX_FIELDS_SIZE: count(
+    DEFAULT_POLICY.maxFieldsSize,
+    "what the fields of a submission may add up to, in characters of JSON",
+  ),
   FORMBRIDGE_MAX_DEPTH: count(64, "deepest nesting of a body"),
   FORMBRIDGE_MAX_KEYS: count(10_000, "most keys in a body"),
   FORMBRIDGE_MAX_HEADER_BYTES: count(16_384, "largest header block"),

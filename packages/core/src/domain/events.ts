@@ -20,6 +20,7 @@ export type DomainEvent = { by?: Actor } & (
       fields: JsonObject;
       set: readonly Leaf[];
       removed: readonly (readonly string[])[];
+      sizeBound: number;
       missingCount: number;
     }
   | { type: "validation.passed"; to: EditableState }

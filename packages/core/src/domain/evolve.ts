@@ -33,6 +33,7 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         ...submission,
         state: event.to,
         fields: event.fields,
+        sizeBound: event.sizeBound,
         attribution: attribute(submission.attribution, event, stamp),
         missingCount: event.missingCount,
       };
@@ -49,6 +50,7 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
           upload.uploadId === event.uploadId ? { ...upload, confirmed: event.reference } : upload,
         ),
         fields: event.fields,
+        sizeBound: submission.sizeBound + JSON.stringify(event.reference).length + event.path.join(".").length,
         attribution: attribute(submission.attribution, { set: [{ path: event.path }], removed: [] }, stamp),
         missingCount: event.missingCount,
       };

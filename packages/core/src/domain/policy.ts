@@ -20,6 +20,8 @@ export interface Policy {
   /** What a rejection leaves at least to mend. */
   mendMs: number;
   uploadTtlMs: number;
+  /** What the fields of one submission may add up to, in characters of JSON. */
+  maxFieldsSize: number;
   /** What a caller may ask for as `ttlMs`. */
   ttlRequestMinMs: number;
   ttlRequestMaxMs: number;
@@ -37,6 +39,7 @@ export const DEFAULT_POLICY: Policy = {
   tokenMemoryMs: 7 * DAY,
   mendMs: DAY,
   uploadTtlMs: HOUR,
+  maxFieldsSize: 1_048_576,
   ttlRequestMinMs: MINUTE,
   ttlRequestMaxMs: 365 * DAY,
 };

@@ -76,6 +76,8 @@ interface Common {
   /** The current token is told to nobody until it is reissued. */
   tokensRevoked: boolean;
   fields: JsonObject;
+  /** The fields as JSON are no longer than this. */
+  sizeBound: number;
   attribution: Attribution;
   missingCount: number;
   createdAt: Instant;

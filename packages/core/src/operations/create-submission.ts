@@ -53,6 +53,7 @@ export async function createSubmission(context: Context, call: CreateCall): Prom
   const query = { by: { intake: call.intakeId }, ...(ref && { key: ref }) };
   const loaded = await deps.backend.store.load(query);
   const intake = loaded.definition === undefined ? undefined : await context.catalog.byDigest(loaded.definition.digest);
+  if (intake === undefined && authenticated === undefined) await refuseRetired(context, call.intakeId);
   const door = admit(intake, { tenant: loaded.definition?.tenant ?? "", caller: authenticated });
   const rate = await countCreate(deps, call.caller, door.principal);
   const admitted = prepare({ context, call, now: loaded.now, ref, ...door });
@@ -65,6 +66,14 @@ export async function createSubmission(context: Context, call: CreateCall): Prom
     leave();
   }
 }
+
+/** Whoever could create here without a key learns that this is over, not that a key is needed. */
+async function refuseRetired({ deps }: Context, intakeId: string): Promise<void> {
+  const known = await deps.backend.intakes.get(intakeId);
+  if (known?.definition.access === "public") throw notThere();
+}
+
+const notThere = (): ContractError => new ContractError("not_found", "There is no such intake.");
 
 /** Who may create here. A caller who may not see an intake gets the answer of one that is not there. */
 function admit(
@@ -79,7 +88,7 @@ function admit(
   if (intake?.definition.access === "public") return { intake, tenant, principal: sees ? caller : undefined };
   if (caller === undefined)
     throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
-  if (!sees) throw new ContractError("not_found", "There is no such intake.");
+  if (!sees) throw notThere();
   if (!hasRole(caller, "agent", "admin")) throw new ContractError("forbidden", "Creating needs the role agent.");
   return { intake, tenant, principal: caller };
 }

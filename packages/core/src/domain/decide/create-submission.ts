@@ -34,6 +34,7 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     epoch: 1,
     tokensRevoked: false,
     fields: NOTHING,
+    sizeBound: 2,
     attribution: { paths: {}, removed: {}, writes: {} },
     missingCount: context.intake.validate(NOTHING).missing.length,
     createdAt: context.now,

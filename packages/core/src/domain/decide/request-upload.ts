@@ -3,7 +3,6 @@ import { ContractError } from "../error.ts";
 import { mayFill, notYours } from "../fields/fills.ts";
 import type { Submission, Upload } from "../submission.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
-import { pendingUploads } from "./validate.ts";
 
 export interface RequestUpload {
   field: string;
@@ -13,13 +12,14 @@ export interface RequestUpload {
   sha256?: string;
 }
 
-const MAX_PENDING = 100;
+/** Confirmed ones count too: they are part of the record. */
+const MAX_UPLOADS = 500;
 
 export function decideRequestUpload(submission: Submission, command: RequestUpload, context: DecideContext): Decision {
   const problem = problemWith(command, context);
   if (problem !== undefined) return refuse(new ContractError("invalid", problem.message, { fields: [problem] }));
-  if (pendingUploads(submission).length >= MAX_PENDING) {
-    return refuse(new ContractError("conflict", `At most ${MAX_PENDING} uploads may be pending.`));
+  if (submission.uploads.length >= MAX_UPLOADS) {
+    return refuse(new ContractError("conflict", `A submission takes at most ${MAX_UPLOADS} uploads.`));
   }
   const upload: Upload = {
     uploadId: context.newId("upl"),

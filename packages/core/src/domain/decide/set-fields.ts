@@ -3,6 +3,7 @@ import { ContractError } from "../error.ts";
 import { applyPatch, type PatchResult } from "../fields/apply-patch.ts";
 import { settleFiles } from "../fields/files.ts";
 import { foreignFills } from "../fields/fills.ts";
+import { boundedSize } from "../fields/size.ts";
 import type { Submission } from "../submission.ts";
 import type { EditableState } from "../transitions.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
@@ -25,6 +26,7 @@ export function patchFields(submission: Submission, patch: Record<string, unknow
     const { result, problems } = settleFiles(patched, { before, uploads, intake });
     problems.push(...foreignFills({ before, after: result.fields, intake }, context));
     if (problems.length > 0) return refuse(unstorable(problems));
+    const sizeBound = boundedSize(result, { bound: submission.sizeBound, max: context.policy.maxFieldsSize });
     return {
       events: [
         {
@@ -33,6 +35,7 @@ export function patchFields(submission: Submission, patch: Record<string, unknow
           fields: result.fields,
           set: result.set,
           removed: result.removed,
+          sizeBound,
           missingCount: intake.validate(result.fields).missing.length,
         },
       ],

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
+import { created, eventsOf, idempotencyKey, setFields, submit, typesOf } from "../support/moves.ts";
+import { openStream } from "../support/sse.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.putIntake({ id: "forms" });
+});
+afterAll(() => server.stop());
+
+describe("forms", () => {
+  it("[EVENTS-ACCEPT] the client's Accept chooses the form, and JSON is what nobody has to ask for", async () => {
+    const { resumeToken } = await created(server, "forms");
+    for (const [accept, type] of [
+      [undefined, "application/json"],
+      ["*/*", "application/json"],
+      ["application/json", "application/json"],
+      ["application/x-ndjson", "application/x-ndjson"],
+    ] as const) {
+      const reply = await server.call("GET", `/resume/${resumeToken}/events`, { headers: accept ? { accept } : {} });
+      expect([reply.status, reply.headers["content-type"]?.split(";")[0]]).toEqual([200, type]);
+    }
+    const stream = await openStream(`${server.url}/resume/${resumeToken}/events`);
+    expect(stream.contentType).toContain("text/event-stream");
+    await stream.close();
+  });
+
+  it("[EVENTS-JSONL] one JSON object a line, the same events that JSON gives", async () => {
+    const { resumeToken, submissionId } = await created(server, "forms", { body: { initialFields: { name: "a\nb" } } });
+    const query = "stream=all&limit=2";
+    const json = await eventsOf(server, submissionId, query);
+    const lines = await server.call("GET", `/resume/${resumeToken}/events?${query}`, {
+      headers: { accept: "application/x-ndjson" },
+    });
+    expect(lines.body.endsWith("\n")).toBe(true);
+    expect(
+      lines.body
+        .trimEnd()
+        .split("\n")
+        .map((line: string) => JSON.parse(line)),
+    ).toEqual(json);
+  });
+});
+
+describe("live", () => {
+  it("[EVENTS-SSE-START] a stream begins with the first event; frames carry id, type and the event", async () => {
+    const { resumeToken, submissionId } = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
+    const stream = await openStream(`${server.url}/resume/${resumeToken}/events`);
+    const frames = await stream.take(2);
+    const events = await eventsOf(server, submissionId, "");
+    expect(frames.map(({ id, event }) => [id, event])).toEqual(events.map(({ eventId, type }) => [eventId, type]));
+    expect(frames.map(({ data }) => JSON.parse(data))).toEqual(events);
+    await stream.close();
+  });
+
+  it.each(["Last-Event-ID", "afterEventId"])("[EVENTS-SSE-RESUME] %s makes it go on after that event", async (how) => {
+    const { resumeToken, submissionId } = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
+    const set = await setFields(server, resumeToken, { note: "x" });
+    const [first, ...rest] = await eventsOf(server, submissionId, "");
+    const url = `${server.url}/resume/${set.body.resumeToken}/events`;
+    const stream =
+      how === "Last-Event-ID"
+        ? await openStream(url, { "last-event-id": first.eventId })
+        : await openStream(`${url}?afterEventId=${first.eventId}`);
+    expect((await stream.take(2)).map(({ id }) => id)).toEqual(rest.map(({ eventId }) => eventId));
+    await stream.close();
+  });
+
+  it("[EVENTS-AFTER-UNKNOWN] an unknown Last-Event-ID is a 400, not a stream", async () => {
+    const { resumeToken } = await created(server, "forms");
+    const reply = await server.call("GET", `/resume/${resumeToken}/events`, {
+      headers: { accept: "text/event-stream", "last-event-id": "evt_01977d3e-8c00-7000-8000-000000000001" },
+    });
+    expect([reply.status, reply.body.error.type]).toEqual([400, "bad_request"]);
+  });
+
+  it("[EVENTS-SSE-LIVE] what is written while the stream is open comes as it is written", async () => {
+    const made = await created(server, "forms");
+    const stream = await openStream(`${server.url}/submissions/${made.submissionId}/events`, {
+      authorization: `Bearer ${server.adminKey}`,
+    });
+    expect((await stream.take(1))[0]?.event).toBe("submission.created");
+    const set = await setFields(server, made.resumeToken, { name: "Ada" });
+    expect((await stream.take(1))[0]?.event).toBe("field.updated");
+    await submit(server, set.body.resumeToken, "live");
+    expect((await stream.take(2)).map(({ event }) => event)).toEqual(["submission.submitted", "submission.finalized"]);
+    await stream.close();
+  });
+
+  it("[EVENTS-SSE-LIVE] three readers of 40 quick writes see the same history without a gap", async () => {
+    const made = await created(server, "forms");
+    const open = () =>
+      openStream(`${server.url}/submissions/${made.submissionId}/events`, {
+        authorization: `Bearer ${server.adminKey}`,
+      });
+    const readers = await Promise.all([open(), open(), open()]);
+    let token: string = made.resumeToken;
+    for (let round = 0; round < 40; round++) {
+      token = (await setFields(server, token, { note: String(round) })).body.resumeToken;
+    }
+    for (const reader of readers) {
+      const frames = await reader.take(41);
+      expect(frames.map(({ data }) => JSON.parse(data).seq)).toEqual(
+        Array.from({ length: 41 }, (_, index) => index + 1),
+      );
+      await reader.close();
+    }
+  });
+
+  it("[EVENTS-SSE-LIVE] a stream may be of other streams and chosen types", async () => {
+    const made = await created(server, "forms");
+    const stream = await openStream(
+      `${server.url}/resume/${made.resumeToken}/events?types=token.created,token.updated`,
+    );
+    expect((await stream.take(1))[0]?.event).toBe("token.created");
+    await setFields(server, made.resumeToken, { name: "Ada" });
+    expect((await stream.take(1))[0]?.event).toBe("token.updated");
+    await stream.close();
+  });
+});
+
+describe("the feed of all submissions", () => {
+  async function page(query: string): Promise<{ items: Loose[]; nextPageToken?: string }> {
+    const reply = await server.call("GET", `/events?${query}`, { key: server.adminKey });
+    expect(reply.status).toBe(200);
+    return reply.body;
+  }
+
+  it("[EVENTS-FEED] events of all submissions come in the order of their commits", async () => {
+    await server.putIntake({ id: "feed" });
+    const [one, two] = [await created(server, "feed"), await created(server, "feed")];
+    await setFields(server, two.resumeToken, { name: "second" });
+    await setFields(server, one.resumeToken, { name: "first" });
+    const { items } = await page("intakeId=feed&limit=1000");
+    expect(items.map(({ submissionId, type }) => [submissionId, type])).toEqual([
+      [one.submissionId, "submission.created"],
+      [two.submissionId, "submission.created"],
+      [two.submissionId, "field.updated"],
+      [one.submissionId, "field.updated"],
+    ]);
+    expect(typesOf((await page("intakeId=feed&types=token.created")).items)).toEqual([
+      "token.created",
+      "token.created",
+    ]);
+  });
+
+  it("[EVENTS-FEED-NO-SKIP] a reader who follows while others write sees every event once", async () => {
+    await server.putIntake({ id: "busy-feed" });
+    let writing = true;
+    const writers = Promise.all(
+      Array.from({ length: 8 }, async (_, writer) => {
+        for (let round = 0; round < 5; round++) {
+          const made = await created(server, "busy-feed", {
+            body: { idempotencyKey: idempotencyKey(`w${writer}-${round}`) },
+          });
+          await setFields(server, made.resumeToken, { name: "Ada" });
+        }
+      }),
+    ).finally(() => {
+      writing = false;
+    });
+    const seen: string[] = [];
+    let query = "intakeId=busy-feed&stream=all&limit=7";
+    for (;;) {
+      const last = !writing;
+      const { items, nextPageToken } = await page(query);
+      seen.push(...items.map(({ eventId }) => eventId as string));
+      if (nextPageToken !== undefined) query = `pageToken=${nextPageToken}`;
+      if (items.length === 0 && last) break;
+    }
+    await writers;
+    const { items: whole } = await page("intakeId=busy-feed&stream=all&limit=1000");
+    expect(whole).toHaveLength(8 * 5 * 5);
+    expect(seen).toEqual(whole.map(({ eventId }) => eventId));
+  });
+});

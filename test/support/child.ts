@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { until } from "./moves.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BIN = join(ROOT, "apps/server/bin/formbridge.mjs");
+
+type Env = Record<string, string>;
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface Running {
+  child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  finished: Promise<Finished>;
+}
+
+/** The command as a user has it: a process of its own, that sees only the given environment. */
+function start(args: readonly string[], env: Env): Running {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const finished = new Promise<Finished>((resolve) => {
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, stdout: () => stdout, stderr: () => stderr, finished };
+}
+
+export const runCommand = (args: readonly string[], env: Env): Promise<Finished> => start(args, env).finished;
+
+export interface ServerProcess {
+  url: string;
+  /** All it has printed and logged so far. */
+  output(): string;
+  stdout(): string;
+  /** Asks it to end, politely; answers how it did. */
+  stop(signal?: "SIGTERM" | "SIGINT"): Promise<Finished>;
+  /** SIGKILL: no farewell. */
+  kill(): Promise<Finished>;
+}
+
+/** `formbridge serve`, once it listens. */
+export async function startServerProcess(env: Env): Promise<ServerProcess> {
+  const running = start(["serve"], env);
+  let ended: Finished | undefined;
+  void running.finished.then((finished) => {
+    ended = finished;
+  });
+  const url = await until(() => {
+    if (ended !== undefined) throw new Error(`serve ended: ${ended.stdout}${ended.stderr}`);
+    return /listening on (\S+)/.exec(running.stdout())?.[1];
+  });
+  const end = (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => {
+    running.child.kill(signal);
+    return running.finished;
+  };
+  return {
+    url,
+    output: () => running.stdout() + running.stderr(),
+    stdout: running.stdout,
+    stop: (signal = "SIGTERM") => end(signal),
+    kill: () => end("SIGKILL"),
+  };
+}
+
+/** A folder that is gone after the test. */
+export function tempFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "formbridge-proc-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,110 @@
+import { connect } from "node:net";
+import type { Loose, Reply, TestServer } from "./harness.ts";
+
+export const AGENT = { kind: "agent", id: "bot" } as const;
+export const HUMAN = { kind: "human", id: "ada" } as const;
+
+/** Long enough for callers without a key of their own. */
+export const idempotencyKey = (name: string): string => name.padEnd(32, "-");
+
+type Caller = Pick<TestServer, "call">;
+
+export interface Move {
+  key?: string;
+  headers?: Record<string, string>;
+  /** Merged over the body that the move would send. */
+  body?: Record<string, unknown>;
+}
+
+const options = (body: Record<string, unknown>, { key, headers = {}, body: over }: Move) => ({
+  body: { ...body, ...over },
+  headers,
+  ...(key !== undefined && { key }),
+});
+
+/** A create; the actor is declared, unless a key brings its own. */
+export const create = (server: Caller, intakeId: string, move: Move = {}): Promise<Reply> =>
+  server.call(
+    "POST",
+    `/intakes/${intakeId}/submissions`,
+    options(move.key === undefined ? { actor: AGENT } : {}, move),
+  );
+
+/** A create that must succeed; answers its body. */
+export async function created(server: Caller, intakeId: string, move: Move = {}): Promise<Loose> {
+  const reply = await create(server, intakeId, move);
+  if (reply.status !== 201) throw new Error(`not created: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
+}
+
+export const setFields = (
+  server: Caller,
+  token: string,
+  fields: Record<string, unknown>,
+  move: Move = {},
+): Promise<Reply> =>
+  server.call("PATCH", `/resume/${token}/fields`, options({ ...(!move.key && { actor: AGENT }), fields }, move));
+
+export const submit = (server: Caller, token: string, key: string, move: Move = {}): Promise<Reply> =>
+  server.call(
+    "POST",
+    `/resume/${token}/submit`,
+    options({ ...(!move.key && { actor: AGENT }), idempotencyKey: key }, move),
+  );
+
+export const read = (server: Caller, id: string, key: string): Promise<Reply> =>
+  server.call("GET", `/submissions/${id}`, { key });
+
+/** The events of a submission, by id and key. */
+export async function eventsOf(
+  server: Caller & Pick<TestServer, "adminKey">,
+  id: string,
+  query = "stream=all&limit=1000",
+): Promise<Loose[]> {
+  const reply = await server.call("GET", `/submissions/${id}/events?${query}`, { key: server.adminKey });
+  if (reply.status !== 200) throw new Error(`no events: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body.events;
+}
+
+export const typesOf = (events: Loose[]): string[] => events.map((event) => event.type as string);
+
+/** Bytes to the server, and whatever it answers until it closes: for what no HTTP client would send. */
+export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on("data", (part) => parts.push(part));
+    socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" ? undefined : reject(error)));
+    socket.on("close", () => resolve(Buffer.concat(parts).toString("utf8")));
+  });
+}
+
+/** A raw answer, taken apart. */
+export function parseRaw(text: string): Reply {
+  const [head = "", ...rest] = text.split("\r\n\r\n");
+  const [first = "", ...lines] = head.split("\r\n");
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+  );
+  const body = rest.join("\r\n\r\n");
+  const isJson = headers["content-type"]?.startsWith("application/json") ?? false;
+  return { status: Number(first.split(" ")[1]), headers, body: isJson ? JSON.parse(body) : body };
+}
+
+/** A promise with its handles outside, to hold something up on purpose. */
+export function createLatch(): { opened: Promise<void>; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+/** Asks until the answer is something, or the deadline passes. */
+export async function until<T>(ask: () => T | undefined | Promise<T | undefined>, deadlineMs = 15_000): Promise<T> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > end) throw new Error(`nothing came within ${deadlineMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
