@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const listOf = (header: string | undefined): string[] => (header ?? "").split(",").map((part) => part.trim().toLowerCase());
+const listOf = (header: string | undefined): string[] =>
+  (header ?? "").split(",").map((part) => part.trim().toLowerCase());
 const ORIGIN = { origin: "https://app.example" };
 
 describe("pages of other origins", () => {
@@ -30,7 +31,11 @@ describe("pages of other origins", () => {
     ];
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
       const reply = await server.call("OPTIONS", `/resume/${token}`, {
-        headers: { ...ORIGIN, "access-control-request-method": method, "access-control-request-headers": wanted.join(",") },
+        headers: {
+          ...ORIGIN,
+          "access-control-request-method": method,
+          "access-control-request-headers": wanted.join(","),
+        },
       });
       expect(reply.status).toBe(204);
       expect(listOf(reply.headers["access-control-allow-methods"])).toContain(method.toLowerCase());
@@ -124,8 +129,10 @@ describe("every answer", () => {
 
 describe("over a wire that others can read", () => {
   const elsewhere = "203.0.113.7";
-  const ask = (app: TestServer["server"]["app"], request: { method?: "GET" | "POST" | "PATCH"; url: string; headers?: Record<string, string>; payload?: object }) =>
-    app.inject({ method: "GET", remoteAddress: elsewhere, ...request });
+  const ask = (
+    app: TestServer["server"]["app"],
+    request: { method?: "GET" | "POST" | "PATCH"; url: string; headers?: Record<string, string>; payload?: object },
+  ) => app.inject({ method: "GET", remoteAddress: elsewhere, ...request });
 
   it("[RUNNING-CLEAR-TEXT] tokens and keys are refused wherever they stand, and nothing happens", async () => {
     const { app } = server.server;
@@ -139,7 +146,14 @@ describe("over a wire that others can read", () => {
       await ask(app, { method: "PATCH", url: path, payload, headers: { "if-match": made.resumeToken } }),
       await ask(app, { method: "PATCH", url: path, payload: { ...payload, resumeToken: made.resumeToken } }),
       await ask(app, { url: "/submissions", headers: { authorization: `Bearer ${server.adminKey}` } }),
-      await ask(app, { url: "/submissions", headers: { authorization: `Bearer ${server.adminKey}`, "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "https" } }),
+      await ask(app, {
+        url: "/submissions",
+        headers: {
+          authorization: `Bearer ${server.adminKey}`,
+          "x-forwarded-for": "127.0.0.1",
+          "x-forwarded-proto": "https",
+        },
+      }),
     ];
     for (const reply of replies) expect([reply.statusCode, reply.json().error.type]).toEqual([403, "forbidden"]);
     expect((await server.call("GET", `/resume/${made.resumeToken}`)).body.version).toBe(1);

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { startTestServer, type ServerOptions, type TestServer } from "../support/harness.ts";
+import { type ServerOptions, startTestServer, type TestServer } from "../support/harness.ts";
 import { create, created, eventsOf, idempotencyKey, read, setFields, submit, typesOf } from "../support/moves.ts";
 
 const MINUTE = 60_000;
@@ -15,22 +15,29 @@ async function start(options: ServerOptions = {}): Promise<TestServer> {
 const sweep = () => server.server.core.operations.sweep();
 const short = { body: { ttlMs: MINUTE } };
 
-it.each(["sqlite", "memory"] as const)("[RUNNING-EXPIRY-LAZY] whoever looks finds it expired, without a sweep (%s)", async (store) => {
-  await start({ store });
-  const looks = [
-    async (made: Awaited<ReturnType<typeof created>>) => (await read(server, made.submissionId, server.adminKey)).body.state,
-    async (made: Awaited<ReturnType<typeof created>>) => (await setFields(server, made.resumeToken, { name: "x" })).body.error.type,
-    async (made: Awaited<ReturnType<typeof created>>) => (await server.call("GET", `/resume/${made.resumeToken}`)).body.error.type,
-    async (made: Awaited<ReturnType<typeof created>>) => (await submit(server, made.resumeToken, "late")).body.error.type,
-  ];
-  const all = [];
-  for (const _look of looks) all.push(await created(server, "forms", short));
-  server.clock.advance(MINUTE + 30_000);
-  for (const [index, look] of looks.entries()) expect(await look(all[index])).toBe("expired");
-  for (const { submissionId } of all) {
-    expect(typesOf(await eventsOf(server, submissionId, "")).at(-1)).toBe("submission.expired");
-  }
-});
+it.each(["sqlite", "memory"] as const)(
+  "[RUNNING-EXPIRY-LAZY] whoever looks finds it expired, without a sweep (%s)",
+  async (store) => {
+    await start({ store });
+    const looks = [
+      async (made: Awaited<ReturnType<typeof created>>) =>
+        (await read(server, made.submissionId, server.adminKey)).body.state,
+      async (made: Awaited<ReturnType<typeof created>>) =>
+        (await setFields(server, made.resumeToken, { name: "x" })).body.error.type,
+      async (made: Awaited<ReturnType<typeof created>>) =>
+        (await server.call("GET", `/resume/${made.resumeToken}`)).body.error.type,
+      async (made: Awaited<ReturnType<typeof created>>) =>
+        (await submit(server, made.resumeToken, "late")).body.error.type,
+    ];
+    const all = [];
+    for (const _look of looks) all.push(await created(server, "forms", short));
+    server.clock.advance(MINUTE + 30_000);
+    for (const [index, look] of looks.entries()) expect(await look(all[index])).toBe("expired");
+    for (const { submissionId } of all) {
+      expect(typesOf(await eventsOf(server, submissionId, "")).at(-1)).toBe("submission.expired");
+    }
+  },
+);
 
 it("[RUNNING-EXPIRY-SKEW] 30 seconds are left for clocks that differ", async () => {
   await start();
@@ -50,19 +57,22 @@ it("[RUNNING-EXPIRY-SKEW] the tolerance is a setting", async () => {
   expect((await setFields(server, made.resumeToken, { name: "Ada" })).status).toBe(410);
 });
 
-it.each(["sqlite", "memory"] as const)("[RUNNING-EXPIRY-SWEEP] a sweep takes a batch at a time, until nothing is due (%s)", async (store) => {
-  await start({ store, env: { FORMBRIDGE_SWEEP_BATCH: "4" } });
-  const due = [];
-  for (let index = 0; index < 10; index++) due.push(await created(server, "forms", short));
-  const later = await created(server, "forms");
-  server.clock.advance(2 * MINUTE);
-  const counts = [];
-  for (let round = 0; round < 4; round++) counts.push((await sweep()).expired);
-  expect(counts).toEqual([4, 4, 2, 0]);
-  const expired = await server.call("GET", "/submissions?state=expired", { key: server.adminKey });
-  expect(expired.body.items).toHaveLength(10);
-  expect((await read(server, later.submissionId, server.adminKey)).body.state).toBe("draft");
-});
+it.each(["sqlite", "memory"] as const)(
+  "[RUNNING-EXPIRY-SWEEP] a sweep takes a batch at a time, until nothing is due (%s)",
+  async (store) => {
+    await start({ store, env: { FORMBRIDGE_SWEEP_BATCH: "4" } });
+    const due = [];
+    for (let index = 0; index < 10; index++) due.push(await created(server, "forms", short));
+    const later = await created(server, "forms");
+    server.clock.advance(2 * MINUTE);
+    const counts = [];
+    for (let round = 0; round < 4; round++) counts.push((await sweep()).expired);
+    expect(counts).toEqual([4, 4, 2, 0]);
+    const expired = await server.call("GET", "/submissions?state=expired", { key: server.adminKey });
+    expect(expired.body.items).toHaveLength(10);
+    expect((await read(server, later.submissionId, server.adminKey)).body.state).toBe("draft");
+  },
+);
 
 it("[RUNNING-EXPIRY-SYSTEM] the expiry is the system's act, told with its time, one version higher", async () => {
   await start();
@@ -144,22 +154,30 @@ it("[RUNNING-EXPIRY-MEND] a rejection leaves a day, however late it comes", asyn
   expect((await setFields(server, record.resumeToken, { name: "Grace" })).status).toBe(200);
 });
 
-it.each(["sqlite", "memory"] as const)("[RUNNING-CLEAN-UP] records that are over go in batches, live ones stay (%s)", async (store) => {
-  await start({ store, env: { FORMBRIDGE_SWEEP_BATCH: "3" } });
-  const made = await created(server, "forms");
-  let token: string = made.resumeToken;
-  for (let index = 0; index < 7; index++) {
-    const reply = await setFields(server, token, { note: String(index) }, { body: { idempotencyKey: `old-${index}` } });
-    token = reply.body.resumeToken;
-  }
-  server.clock.advance(DAY);
-  const live = { body: { idempotencyKey: idempotencyKey("live") } };
-  await created(server, "forms", live);
-  const counts = [];
-  for (let round = 0; round < 4; round++) counts.push((await sweep()).records);
-  expect(counts).toEqual([3, 3, 1, 0]);
-  expect((await create(server, "forms", live)).status).toBe(200);
-});
+it.each(["sqlite", "memory"] as const)(
+  "[RUNNING-CLEAN-UP] records that are over go in batches, live ones stay (%s)",
+  async (store) => {
+    await start({ store, env: { FORMBRIDGE_SWEEP_BATCH: "3" } });
+    const made = await created(server, "forms");
+    let token: string = made.resumeToken;
+    for (let index = 0; index < 7; index++) {
+      const reply = await setFields(
+        server,
+        token,
+        { note: String(index) },
+        { body: { idempotencyKey: `old-${index}` } },
+      );
+      token = reply.body.resumeToken;
+    }
+    server.clock.advance(DAY);
+    const live = { body: { idempotencyKey: idempotencyKey("live") } };
+    await created(server, "forms", live);
+    const counts = [];
+    for (let round = 0; round < 4; round++) counts.push((await sweep()).records);
+    expect(counts).toEqual([3, 3, 1, 0]);
+    expect((await create(server, "forms", live)).status).toBe(200);
+  },
+);
 
 it("[RUNNING-CLEAN-UP] stale tokens are remembered until their own end, then forgotten in batches", async () => {
   await start({ env: { FORMBRIDGE_SWEEP_BATCH: "2" } });

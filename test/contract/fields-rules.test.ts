@@ -174,6 +174,10 @@ describe("file fields", () => {
     [{ items: [{ receipt: reference }] }, "items.0.receipt"],
     [{ "items.0.receipt": reference }, "items.0.receipt"],
     [{ "items.0": { receipt: reference } }, "items.0.receipt"],
+    [{ items: [{}, { receipt: [reference] }] }, "items.1.receipt"],
+    [{ items: { "0": { receipt: reference } } }, "items.0.receipt"],
+    [{ w9: [reference] }, "w9"],
+    [{ w9: { uploadId: reference.uploadId, filename: null } }, "w9"],
   ];
 
   it.each(forged)("[FIELDS-FILE-FORGED] %j is a 422 that stores nothing", async (fields, path) => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ServerProcess, startServerProcess, tempFolder } from "../support/child.ts";
+import type { Loose } from "../support/harness.ts";
 import { idempotencyKey } from "../support/moves.ts";
 import { openStream } from "../support/sse.ts";
-import type { Loose } from "../support/harness.ts";
 
 const folder = tempFolder();
 const adminKey = `fbk_${"logs".repeat(10)}abc`;
@@ -11,7 +11,11 @@ let server: ServerProcess;
 let output: string;
 
 /** A call whose secrets are gathered: what goes in and what comes out. */
-async function call(method: string, path: string, { body, headers = {} }: { body?: Loose; headers?: Record<string, string> } = {}) {
+async function call(
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: Loose; headers?: Record<string, string> } = {},
+) {
   const response = await fetch(server.url + path, {
     method,
     headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
@@ -19,7 +23,10 @@ async function call(method: string, path: string, { body, headers = {} }: { body
   });
   const text = await response.text();
   for (const [secret] of text.matchAll(/(?:rtok|fbk)_[\w-]{43}/g)) secrets.add(secret);
-  return { status: response.status, body: response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    body: response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text,
+  };
 }
 
 const actor = { kind: "agent", id: "bot" };
@@ -31,7 +38,11 @@ const key = (name: string): string => {
 };
 
 beforeAll(async () => {
-  server = await startServerProcess({ FORMBRIDGE_DATA: folder.path, FORMBRIDGE_ADMIN_KEY: adminKey, FORMBRIDGE_LOG_LEVEL: "trace" });
+  server = await startServerProcess({
+    FORMBRIDGE_DATA: folder.path,
+    FORMBRIDGE_ADMIN_KEY: adminKey,
+    FORMBRIDGE_LOG_LEVEL: "trace",
+  });
   await drive();
   output = (await server.stop().then(({ stdout, stderr }) => stdout + stderr)).toString();
 });
@@ -46,13 +57,20 @@ async function drive(): Promise<void> {
       version: "1",
       name: "Private",
       access: "public",
-      schema: { type: "object", properties: { name: { type: "string" }, ssn: { type: "string", maxLength: 12, "x-sensitive": true } }, required: ["name"] },
+      schema: {
+        type: "object",
+        properties: { name: { type: "string" }, ssn: { type: "string", maxLength: 12, "x-sensitive": true } },
+        required: ["name"],
+      },
       destination: { kind: "webhook", url: "https://hook.example/", secret: "whsec_very-secret-value" },
       approvalGates: [{ name: "check", reviewers: {} }],
     },
   });
   secrets.add("whsec_very-secret-value").add("123-45-6789").add("987-65-4321-xx");
-  const granted = await call("POST", "/keys", { headers: admin, body: { name: "bot", roles: ["agent", "reviewer"], actor } });
+  const granted = await call("POST", "/keys", {
+    headers: admin,
+    body: { name: "bot", roles: ["agent", "reviewer"], actor },
+  });
   const agent = { authorization: `Bearer ${granted.body.key}` };
   const made = await call("POST", "/intakes/private/submissions", {
     headers: { ...agent, "idempotency-key": key("create"), "x-request-id": "follow-me" },
@@ -60,11 +78,24 @@ async function drive(): Promise<void> {
   });
   const token: string = made.body.resumeToken;
   const path = `/submissions/${made.body.submissionId}`;
-  await call("POST", "/intakes/private/submissions", { headers: { ...agent, "idempotency-key": key("create") }, body: { initialFields: { ssn: "x" } } });
-  const set = await call("PATCH", `/resume/${token}/fields`, { body: { actor, fields: { name: "Ada", ssn: "987-65-4321-xx" }, idempotencyKey: key("set") } });
-  await call("PATCH", `/resume/${token}/fields`, { body: { actor, fields: { name: "Ada", ssn: "987-65-4321-xx" }, idempotencyKey: key("set") } });
-  await call("PATCH", `${path}/fields`, { headers: { "if-match": `"${token}"` }, body: { actor, fields: { name: "Stale" } } });
-  await call("PATCH", `${path}/fields`, { headers: { "if-match": `"v2-${set.body.resumeToken}"` }, body: '{"actor": {"kind": "agent", "id": "bot"}, "resumeToken": "' });
+  await call("POST", "/intakes/private/submissions", {
+    headers: { ...agent, "idempotency-key": key("create") },
+    body: { initialFields: { ssn: "x" } },
+  });
+  const set = await call("PATCH", `/resume/${token}/fields`, {
+    body: { actor, fields: { name: "Ada", ssn: "987-65-4321-xx" }, idempotencyKey: key("set") },
+  });
+  await call("PATCH", `/resume/${token}/fields`, {
+    body: { actor, fields: { name: "Ada", ssn: "987-65-4321-xx" }, idempotencyKey: key("set") },
+  });
+  await call("PATCH", `${path}/fields`, {
+    headers: { "if-match": `"${token}"` },
+    body: { actor, fields: { name: "Stale" } },
+  });
+  await call("PATCH", `${path}/fields`, {
+    headers: { "if-match": `"v2-${set.body.resumeToken}"` },
+    body: '{"actor": {"kind": "agent", "id": "bot"}, "resumeToken": "',
+  });
   await call("GET", `/resume/${set.body.resumeToken}?surprise=${set.body.resumeToken}`);
   await call("GET", `/nothing/${set.body.resumeToken}?key=${adminKey}`);
   await call("POST", `/resume/${set.body.resumeToken}`, { body: {} });
@@ -78,7 +109,9 @@ async function drive(): Promise<void> {
   await stream.take(3);
   await stream.close();
   const current = await call("GET", path, { headers: agent });
-  const mended = await call("PATCH", `/resume/${current.body.resumeToken}/fields`, { body: { actor, fields: { ssn: null } } });
+  const mended = await call("PATCH", `/resume/${current.body.resumeToken}/fields`, {
+    body: { actor, fields: { ssn: null } },
+  });
   await call("POST", `/resume/${mended.body.resumeToken}/submit`, { body: { actor, idempotencyKey: key("submit") } });
   await call("POST", `${path}/review`, { headers: admin, body: { decision: "approved" } });
   await call("POST", `${path}/tokens/reissue`, { headers: admin, body: { reason: "lost" } });
@@ -104,6 +137,12 @@ it("[RUNNING-LOGS-REQUESTS] the log tells each request by method, route, status 
     .map((line) => JSON.parse(line));
   const answered = lines.filter((line) => typeof line.status === "number" && typeof line.method === "string");
   expect(answered.length).toBeGreaterThan(20);
-  expect(answered).toContainEqual(expect.objectContaining({ method: "POST", route: expect.stringContaining("/intakes/:intakeId/submissions"), status: 201 }));
+  expect(answered).toContainEqual(
+    expect.objectContaining({
+      method: "POST",
+      route: expect.stringContaining("/intakes/:intakeId/submissions"),
+      status: 201,
+    }),
+  );
   expect(JSON.stringify(answered.find((line) => JSON.stringify(line).includes("follow-me")))).toContain("201");
 });

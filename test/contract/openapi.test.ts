@@ -54,7 +54,9 @@ describe("the document", () => {
   });
 
   it("[RUNNING-OPENAPI-VALID] has every path of the contract", () => {
-    const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, "{}")}`);
+    const named = operations().map(
+      ({ path, method }) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, "{}")}`,
+    );
     const perSubmission = ["/submissions/{}", "/resume/{}"].flatMap((root) => [
       `GET ${root}`,
       `PATCH ${root}/fields`,
@@ -96,13 +98,17 @@ describe("the document", () => {
     const visit = (node: Loose, place: string): void => {
       if (typeof node !== "object" || node === null) return;
       const schema = node.schema ?? node;
-      const given = [...(node.example === undefined ? [] : [node.example]), ...(Array.isArray(node.examples) ? node.examples : [])];
+      const given = [
+        ...(node.example === undefined ? [] : [node.example]),
+        ...(Array.isArray(node.examples) ? node.examples : []),
+      ];
       for (const example of given) {
         examples += 1;
         const valid = check(schema);
         expect([place, valid(example), valid.errors]).toEqual([place, true, null]);
       }
-      for (const [key, inner] of Object.entries(node)) if (key !== "example" && key !== "examples") visit(inner, `${place}/${key}`);
+      for (const [key, inner] of Object.entries(node))
+        if (key !== "example" && key !== "examples") visit(inner, `${place}/${key}`);
     };
     visit(document.paths, "paths");
     visit(document.components.schemas, "schemas");
@@ -116,11 +122,18 @@ describe("the document", () => {
     const body = example("/intakes/{intakeId}/submissions", "post");
     const made = await server.call("POST", "/intakes/examples/submissions", { body });
     expect(made.status).toBe(201);
-    const set = await server.call("PATCH", `/resume/${made.body.resumeToken}/fields`, { body: example("/resume/{ref}/fields", "patch") });
+    const set = await server.call("PATCH", `/resume/${made.body.resumeToken}/fields`, {
+      body: example("/resume/{ref}/fields", "patch"),
+    });
     expect(set.status).toBe(200);
     const token = set.body.resumeToken;
-    expect((await server.call("POST", `/resume/${token}/validate`, { body: example("/resume/{ref}/validate", "post") })).status).toBe(200);
-    expect((await server.call("POST", `/resume/${token}/submit`, { body: example("/resume/{ref}/submit", "post") })).status).toBe(200);
+    expect(
+      (await server.call("POST", `/resume/${token}/validate`, { body: example("/resume/{ref}/validate", "post") }))
+        .status,
+    ).toBe(200);
+    expect(
+      (await server.call("POST", `/resume/${token}/submit`, { body: example("/resume/{ref}/submit", "post") })).status,
+    ).toBe(200);
     const key = server.adminKey;
     expect((await server.call("POST", "/keys", { key, body: example("/keys", "post") })).status).toBe(201);
   });
@@ -132,7 +145,8 @@ describe("the answers", () => {
     const [bare = ""] = path.split("?");
     for (const [template, item] of Object.entries(document.paths as Record<string, Loose>)) {
       const pattern = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
-      if (pattern.test(bare) && item[method.toLowerCase()] !== undefined) return { template, operation: item[method.toLowerCase()] };
+      if (pattern.test(bare) && item[method.toLowerCase()] !== undefined)
+        return { template, operation: item[method.toLowerCase()] };
     }
     throw new Error(`${method} ${bare} is not declared`);
   }
@@ -144,7 +158,13 @@ describe("the answers", () => {
     const schema = response.content?.["application/json"]?.schema;
     if (schema === undefined) return expect(reply.body).toBe("");
     const valid = check(schema);
-    expect([method, template, reply.status, valid(reply.body), valid.errors]).toEqual([method, template, reply.status, true, null]);
+    expect([method, template, reply.status, valid(reply.body), valid.errors]).toEqual([
+      method,
+      template,
+      reply.status,
+      true,
+      null,
+    ]);
   }
 
   it("[RUNNING-OPENAPI-TRUE] every answer of a scenario is as declared: successes, refusals, ends", async () => {
@@ -161,7 +181,11 @@ describe("the answers", () => {
       approvalGates: [{ name: "check", reviewers: {} }],
       schema: {
         type: "object",
-        properties: { name: { type: "string" }, pin: { type: "string", maxLength: 4, "x-sensitive": true }, doc: { "x-file": { accept: ["text/plain"], maxBytes: 10 } } },
+        properties: {
+          name: { type: "string" },
+          pin: { type: "string", maxLength: 4, "x-sensitive": true },
+          doc: { "x-file": { accept: ["text/plain"], maxBytes: 10 } },
+        },
         required: ["name"],
         additionalProperties: false,
       },
@@ -183,7 +207,9 @@ describe("the answers", () => {
     await watched("POST", `/resume/${second}/validate`, { body: {} });
     const mended = await setFields(caller, second, { pin: null });
     const third: string = mended.body.resumeToken;
-    await watched("POST", `/resume/${third}/uploads`, { body: { actor: AGENT, field: "doc", filename: "a.txt", mimeType: "text/plain", sizeBytes: 3 } });
+    await watched("POST", `/resume/${third}/uploads`, {
+      body: { actor: AGENT, field: "doc", filename: "a.txt", mimeType: "text/plain", sizeBytes: 3 },
+    });
     await watched("GET", `/resume/${third}`);
     await watched("GET", `/resume/${third}`, { headers: { "if-none-match": `"${third}"` } });
     await watched("GET", `/submissions/${id}`, { key });
@@ -194,7 +220,9 @@ describe("the answers", () => {
     await watched("POST", `/submissions/${id}/review`, { key, body: { decision: "rejected" } });
     await watched("POST", `/submissions/${id}/review`, { key, body: { decision: "rejected", reasons: ["no"] } });
     const rejected = await watched("GET", `/submissions/${id}`, { key });
-    await watched("POST", `/resume/${rejected.body.resumeToken}/submit`, { body: { actor: AGENT, idempotencyKey: "scene-2" } });
+    await watched("POST", `/resume/${rejected.body.resumeToken}/submit`, {
+      body: { actor: AGENT, idempotencyKey: "scene-2" },
+    });
     await watched("POST", `/submissions/${id}/review`, { key, body: { decision: "approved" } });
     await watched("POST", `/submissions/${id}/review`, { key, body: { decision: "approved" } });
     await watched("POST", `/submissions/${id}/deliveries/retry`, { key, body: {} });
@@ -210,7 +238,14 @@ describe("the answers", () => {
     server.clock.advance(120_000);
     await watched("GET", `/resume/${short.resumeToken}`);
     await setFields(caller, short.resumeToken, { name: "Late" });
-    for (const path of ["/submissions?fields=true", "/events?stream=all", "/intakes", "/intakes/scene", "/intakes/scene/schema", "/keys"]) {
+    for (const path of [
+      "/submissions?fields=true",
+      "/events?stream=all",
+      "/intakes",
+      "/intakes/scene",
+      "/intakes/scene/schema",
+      "/keys",
+    ]) {
       await watched("GET", path, { key });
       await watched("GET", path);
       await watched("GET", `${path.split("?")[0]}?nonsense=1`, { key });
@@ -221,7 +256,13 @@ describe("the answers", () => {
     await create(caller, "expense-report", { key: viewer });
     await watched("DELETE", `/keys/${granted.body.keyId}`, { key });
     await watched("DELETE", `/keys/${granted.body.keyId}`, { key });
-    const definition = { id: "put", version: "1", name: "Put", schema: { type: "object" }, destination: { kind: "store" } };
+    const definition = {
+      id: "put",
+      version: "1",
+      name: "Put",
+      schema: { type: "object" },
+      destination: { kind: "store" },
+    };
     await watched("PUT", "/intakes/put", { key, body: definition });
     await watched("PUT", "/intakes/put", { key, body: definition });
     await watched("PUT", "/intakes/put", { key, body: { ...definition, name: "Changed" } });
@@ -246,7 +287,8 @@ describe("the answers", () => {
     const policy = response.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'self'");
     expect(policy).not.toMatch(/https?:|\*/);
-    for (const [, source = ""] of page.matchAll(/(?:src|href)="([^"]+)"/g)) expect(source).not.toMatch(/^(https?:)?\/\//);
+    for (const [, source = ""] of page.matchAll(/(?:src|href)="([^"]+)"/g))
+      expect(source).not.toMatch(/^(https?:)?\/\//);
     const script = /src="([^"]+)"/.exec(page)?.[1] ?? "";
     expect((await fetch(new URL(script, response.url))).status).toBe(200);
   });

@@ -54,9 +54,11 @@ describe("failed look-ups", () => {
   it("[RUNNING-RATE-GOOD-TOKENS] good and stale tokens are not failed look-ups", async () => {
     await start({ FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND: "2" });
     const { resumeToken } = await created(server, "forms");
-    for (let round = 0; round < 5; round++) expect((await server.call("GET", `/resume/${resumeToken}`)).status).toBe(200);
+    for (let round = 0; round < 5; round++)
+      expect((await server.call("GET", `/resume/${resumeToken}`)).status).toBe(200);
     await setFields(server, resumeToken, { name: "Ada" });
-    for (let round = 0; round < 5; round++) expect((await setFields(server, resumeToken, { name: "x" })).status).toBe(409);
+    for (let round = 0; round < 5; round++)
+      expect((await setFields(server, resumeToken, { name: "x" })).status).toBe(409);
     expect((await guess(1)).status).toBe(404);
   });
 });

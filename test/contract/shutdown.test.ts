@@ -31,7 +31,12 @@ it.each(["sqlite", "memory"] as const)(
     const writes = [setFields(server, made.resumeToken, { name: "Ada" }), create(server, "forms")];
     await until(() => held === 2 || undefined);
     const stopped = server.stop();
-    await until(() => fetch(`${server.url}/healthz`).then(() => undefined, () => true));
+    await until(() =>
+      fetch(`${server.url}/healthz`).then(
+        () => undefined,
+        () => true,
+      ),
+    );
     latch.open();
     const replies = await Promise.all(writes);
     expect(replies.map(({ status }) => status)).toEqual([200, 201]);
@@ -55,24 +60,27 @@ it("[RUNNING-SHUTDOWN-STREAMS] live streams end, and do not hold the server up",
   for (const stream of streams) expect((await stream.rest()).map(({ event }) => event)).toEqual(["field.updated"]);
 });
 
-it.each(["SIGTERM", "SIGINT"] as const)("[RUNNING-SHUTDOWN-SIGNAL] %s ends it in order, and what was answered is there", async (signal) => {
-  const folder = tempFolder();
-  const env = { FORMBRIDGE_DATA: folder.path, FORMBRIDGE_RATE_LIMIT: "off" };
-  const post = async (server: ServerProcess, name: string): Promise<string> => {
-    const response = await fetch(`${server.url}/intakes/contact/submissions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": idempotencyKey(name) },
-      body: JSON.stringify({ actor: AGENT }),
-    });
-    return ((await response.json()) as { submissionId: string }).submissionId;
-  };
-  const first = await startServerProcess(env);
-  const names = Array.from({ length: 20 }, (_, index) => `signal-${index}`);
-  const ids = await Promise.all(names.map((name) => post(first, name)));
-  const ended = await first.stop(signal);
-  expect(ended.code).toBe(0);
-  const second = await startServerProcess(env);
-  expect(await Promise.all(names.map((name) => post(second, name)))).toEqual(ids);
-  await second.kill();
-  folder.remove();
-});
+it.each(["SIGTERM", "SIGINT"] as const)(
+  "[RUNNING-SHUTDOWN-SIGNAL] %s ends it in order, and what was answered is there",
+  async (signal) => {
+    const folder = tempFolder();
+    const env = { FORMBRIDGE_DATA: folder.path, FORMBRIDGE_RATE_LIMIT: "off" };
+    const post = async (server: ServerProcess, name: string): Promise<string> => {
+      const response = await fetch(`${server.url}/intakes/contact/submissions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": idempotencyKey(name) },
+        body: JSON.stringify({ actor: AGENT }),
+      });
+      return ((await response.json()) as { submissionId: string }).submissionId;
+    };
+    const first = await startServerProcess(env);
+    const names = Array.from({ length: 20 }, (_, index) => `signal-${index}`);
+    const ids = await Promise.all(names.map((name) => post(first, name)));
+    const ended = await first.stop(signal);
+    expect(ended.code).toBe(0);
+    const second = await startServerProcess(env);
+    expect(await Promise.all(names.map((name) => post(second, name)))).toEqual(ids);
+    await second.kill();
+    folder.remove();
+  },
+);

@@ -24,7 +24,7 @@ interface Running {
 }
 
 /** The command as a user has it: a process of its own, that sees only the given environment. */
-function start(args: readonly string[], env: Env): Running {
+export function start(args: readonly string[], env: Env): Running {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", ...env },
@@ -67,7 +67,7 @@ export async function startServerProcess(env: Env): Promise<ServerProcess> {
   const url = await until(() => {
     if (ended !== undefined) throw new Error(`serve ended: ${ended.stdout}${ended.stderr}`);
     return /listening on (\S+)/.exec(running.stdout())?.[1];
-  });
+  }, 60_000);
   const end = (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => {
     running.child.kill(signal);
     return running.finished;

@@ -18,22 +18,23 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts everything in the order in which it depends on each other; `stop` undoes it backwards. */
+/** Starts everything in the order in which it depends on each other; `stop`, or a start that fails, undoes it backwards. */
 export async function serve(config: Config, options: ComposeOptions = {}): Promise<RunningServer> {
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
-  const logger = createLogger(config.logLevel);
   const core = composeCore(config, options);
+  try {
+    await registerFolder(core, folder);
+    return await listen(config, core);
+  } catch (error) {
+    await core.backend.close();
+    throw error;
+  }
+}
+
+async function listen(config: Config, core: Core): Promise<RunningServer> {
   const { operations, backend } = core;
-  await registerFolder(core, folder);
-  const newAdminKey = await ensureAdminKey(core, config.adminKey);
-  const worker = startWorker({
-    operations,
-    sweepIntervalMs: config.sweepIntervalMs,
-    sweepBatch: config.settings.sweepBatch,
-    auditFlushMs: config.auditFlushMs,
-    onError: (task, error) => logger.error({ err: error, task }, "background task failed"),
-  });
+  const logger = createLogger(config.logLevel);
   const app = await createHttpServer({
     operations,
     health: core.health,
@@ -45,6 +46,15 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
     allowTestHeaders: config.allowTestHeaders,
   });
   const url = await app.listen({ host: config.host, port: config.port });
+  // Only now: a start that failed would have made a key that nobody ever saw.
+  const newAdminKey = await ensureAdminKey(core, config.adminKey);
+  const worker = startWorker({
+    operations,
+    sweepIntervalMs: config.sweepIntervalMs,
+    sweepBatch: config.settings.sweepBatch,
+    auditFlushMs: config.auditFlushMs,
+    onError: (task, error) => logger.error({ err: error, task }, "background task failed"),
+  });
   return {
     url,
     app,

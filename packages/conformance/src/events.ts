@@ -37,6 +37,12 @@ function chains(subject: () => Subject): void {
     const all = (await events.read({ tenant: TENANT, submissionId, streams: ALL }, 100)) ?? [];
     expect(all).toHaveLength(11 + 11 + 10);
     expect(firstBrokenLink(all)).toBeUndefined();
+    const endOf = (stream: EventStream) => all.findLast((event) => event.stream === stream);
+    expect(await events.auditHeads({ tenant: TENANT, submissionId })).toMatchObject({
+      tokenHead: { seq: 11, hash: endOf("token")?.hash },
+      idempotencyHead: { seq: 10, hash: endOf("idempotency")?.hash },
+    });
+    expect(await events.auditHeads({ tenant: "other", submissionId })).toBeUndefined();
   });
 
   it("go on over changes that bring no audit event, and within one that brings several", async () => {

@@ -1,4 +1,4 @@
-export { chainAudit, chainEvent, EMPTY_HEAD, firstBrokenLink, saltedDigest } from "./domain/chain.ts";
+export { type AuditHeads, chainAudit, chainEvent, EMPTY_HEAD, firstBrokenLink, saltedDigest } from "./domain/chain.ts";
 export { ContractError } from "./domain/error.ts";
 export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";
 export { type Instant, toIso } from "./domain/instant.ts";

@@ -156,16 +156,27 @@ function failures(errors: readonly ErrorType[]): Document {
   );
 }
 
-const serverPath = (operationId: string, summary: string): Document => ({
-  get: {
-    operationId,
-    summary,
-    tags: ["server"],
-    responses: { "200": { description: "Yes." }, "503": { description: "Not now." } },
+function serverPath(operationId: string, summary: string, properties: Document): Document {
+  const schema = { type: "object", required: ["ok"], properties: { ok: { type: "boolean" }, ...properties } };
+  const content = { "application/json": { schema } };
+  const responses = { "200": { description: "Yes.", content }, "503": { description: "Not now.", content } };
+  return { get: { operationId, summary, tags: ["server"], responses } };
+}
+
+const HEALTH = {
+  type: "object",
+  required: ["healthy", "latencyMs"],
+  properties: {
+    healthy: { type: "boolean" },
+    latencyMs: { type: "number" },
+    clockSkewMs: { type: "number" },
+    detail: { type: "string" },
   },
-});
+};
 
 const serverPaths = (): Document => ({
-  "/healthz": serverPath("healthz", "Is the process up?"),
-  "/readyz": serverPath("readyz", "Are the stores reachable?"),
+  "/healthz": serverPath("healthz", "Is the process up?", { version: { type: "string" } }),
+  "/readyz": serverPath("readyz", "Are the stores reachable?", {
+    stores: { type: "object", additionalProperties: HEALTH },
+  }),
 });

@@ -91,8 +91,8 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id).headers(constant);
-    if (!METHODS.has(request.method))
-      return done(new ContractError("method_not_allowed", "There is no such method here."));
+    // Fastify would look for a body first, and trip over its absence.
+    if (!METHODS.has(request.method)) return refuseMissing(request, reply);
     const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;
     done(hasHost ? undefined : new ContractError("bad_request", "The Host header is missing."));
   });
@@ -102,13 +102,20 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
     if (known.type === "internal_error") request.log.error({ err: error, requestId: request.id }, "request failed");
     return sendError(reply, known);
   });
-  const methodsOf = createMethodFinder(ROUTES);
-  app.setNotFoundHandler((request, reply) => {
-    const methods = methodsOf(request.url);
-    if (methods.length === 0) return sendError(reply, new ContractError("not_found", "There is nothing at this path."));
-    reply.header("allow", methods.join(", "));
-    return sendError(reply, new ContractError("method_not_allowed", `This path takes ${methods.join(", ")}.`));
-  });
+  app.setNotFoundHandler(refuseMissing);
+}
+
+const methodsOf = createMethodFinder(ROUTES);
+
+/** Tells a wrong path from a wrong method. */
+function refuseMissing(request: FastifyRequest, reply: FastifyReply): void {
+  const methods = methodsOf(request.url);
+  if (methods.length === 0) {
+    sendError(reply, new ContractError("not_found", "There is nothing at this path."));
+    return;
+  }
+  reply.header("allow", methods.join(", "));
+  sendError(reply, new ContractError("method_not_allowed", `This path takes ${methods.join(", ")}.`));
 }
 
 /** The route, not the URL: a path may hold a token. */

@@ -17,6 +17,13 @@ export function createEventLog(tables: Tables): EventLog {
           .filter((event) => chosen(event, filter))
           .slice(0, limit);
       }),
+    auditHeads: ({ tenant, submissionId }) =>
+      answer(tables, () => {
+        const stored = tables.submissions.get(submissionId);
+        if (stored === undefined || stored.tenant !== tenant) return undefined;
+        const { tokenHead, idempotencyHead } = stored;
+        return { tokenHead, idempotencyHead };
+      }),
     feed: ({ tenant, intakeIds, from, until, ...filter }, { after, limit }) =>
       answer(tables, () => {
         const found = tables.events

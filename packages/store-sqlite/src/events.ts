@@ -107,6 +107,11 @@ export function createEventLog(db: Database): EventLog {
   const sidOf = db
     .prepare<[string, string], number>("SELECT sid FROM submissions WHERE submission_id = ? AND tenant = ?")
     .pluck();
+  const headsOf = db
+    .prepare<[string, string], [number, string, number, string]>(
+      "SELECT token_seq, token_hash, idem_seq, idem_hash FROM submissions WHERE submission_id = ? AND tenant = ?",
+    )
+    .raw();
   // From the end: whoever follows a submission asks for what came after one of its last events.
   const positionOf = db
     .prepare<[number, string], number>(
@@ -140,6 +145,16 @@ export function createEventLog(db: Database): EventLog {
         if (sid === undefined) return [];
         const parameters = { sid, after, streams: JSON.stringify(streams), types: listed(types), limit };
         return ofSubmission.all(parameters).map(eventOf);
+      }),
+    auditHeads: ({ tenant, submissionId }) =>
+      answer(() => {
+        const found = headsOf.get(submissionId, tenant);
+        if (found === undefined) return undefined;
+        const [tokenSeq, tokenHash, idemSeq, idemHash] = found;
+        return {
+          tokenHead: { seq: tokenSeq, hash: tokenHash },
+          idempotencyHead: { seq: idemSeq, hash: idemHash },
+        };
       }),
     feed: ({ tenant, intakeIds, from, until, streams, types }, { after, limit }) =>
       answer(() =>

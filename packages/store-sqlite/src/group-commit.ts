@@ -3,6 +3,9 @@
  *
  *   commit ──▶ queue ──setImmediate──▶ BEGIN IMMEDIATE · change · change · … · COMMIT ──▶ all answers
  *
+ * As long as a turn brings more, the group waits for the next turn, a few at the most: a turn costs microseconds, a sync
+ * hundreds of them. A change that comes alone waits for one turn.
+ *
  * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
  */
 import { type Change, type Committed, StoreDown } from "@formbridge/core";
@@ -10,6 +13,7 @@ import type { Database, Statement } from "better-sqlite3";
 import { failedBeforeCommit, failedCommit } from "./failures.ts";
 
 const MAX_GROUP = 256;
+const MAX_TURNS = 8;
 
 interface Queued {
   change: Change;
@@ -32,11 +36,30 @@ export function createGroupCommit(
   const run = createRunner(db, apply);
   const queue: Queued[] = [];
   let closed = false;
+  let turns = 0;
+  let seen = 0;
+
+  function gather(): void {
+    const grows = queue.length > seen && queue.length < MAX_GROUP && turns < MAX_TURNS;
+    if (!grows) {
+      flush();
+      return;
+    }
+    seen = queue.length;
+    turns += 1;
+    setImmediate(gather);
+  }
+
+  function begin(): void {
+    turns = 0;
+    seen = 0;
+    setImmediate(gather);
+  }
 
   function flush(): void {
     if (queue.length === 0) return;
     const group = queue.splice(0, MAX_GROUP);
-    if (queue.length > 0) setImmediate(flush);
+    if (queue.length > 0) begin();
     const started = performance.now();
     const outcomes = run(group.map((queued) => queued.change));
     onCommit(group.length, performance.now() - started);
@@ -51,7 +74,7 @@ export function createGroupCommit(
     commit: (change) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new StoreDown("the database is closed", "not_applied"));
-        if (queue.length === 0) setImmediate(flush);
+        if (queue.length === 0) begin();
         queue.push({ change, resolve, reject });
       }),
     close: () => {

@@ -7,7 +7,7 @@ import { TOKEN_COLUMNS, type TokenColumns, tokenOf } from "./tokens.ts";
 
 type SnapshotColumns = [sealedToken: string, sealedFields: string | null, doc: string];
 
-const snapshotOf = ([sealedToken, sealedFields, doc]: SnapshotColumns): Snapshot => ({
+const snapshotOf = (sealedToken: string, sealedFields: string | null, doc: string): Snapshot => ({
   ...rowOf(doc, sealedFields),
   sealedToken,
 });
@@ -43,15 +43,14 @@ export function createLoader(db: Database, { records, now, cache }: Sources): (q
   function loadByToken(hash: Hash, key: KeyRef | undefined): Loaded {
     const found = byToken.get(hash);
     if (found === undefined) return { now: now() };
-    const [sealedToken, sealedFields, doc, ...token] = found;
-    const submission = snapshotOf([sealedToken, sealedFields, doc]);
-    return withRecord({ now: now(), submission, presented: tokenOf(token) }, submission.submission, key);
+    const submission = snapshotOf(found[0], found[1], found[2]);
+    return withRecord({ now: now(), submission, presented: tokenOf(found, 3) }, submission.submission, key);
   }
 
   function loadById(id: string, tenant: string, key: KeyRef | undefined): Loaded {
     const found = byId.get(id, tenant);
     if (found === undefined) return { now: now() };
-    const submission = snapshotOf(found);
+    const submission = snapshotOf(found[0], found[1], found[2]);
     return withRecord({ now: now(), submission }, submission.submission, key);
   }
 

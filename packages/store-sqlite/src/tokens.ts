@@ -17,10 +17,21 @@ export type TokenColumns = [
 export const TOKEN_COLUMNS = `t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at,
   CASE WHEN t.version < s.version THEN (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version ORDER BY n.version LIMIT 1) END`;
 
-export function tokenOf(columns: TokenColumns): TokenRow {
-  const [hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt, rotatedAt] = columns;
-  const row = { hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt };
-  return rotatedAt === null ? row : { ...row, rotatedAt };
+/** By index, not by pattern: this runs on every request that has a token. */
+export function tokenOf(columns: readonly unknown[], at = 0): TokenRow {
+  const row: TokenRow = {
+    hash: columns[at] as string,
+    submissionId: columns[at + 1] as string,
+    tenant: columns[at + 2] as string,
+    intakeId: columns[at + 3] as string,
+    version: columns[at + 4] as number,
+    epoch: columns[at + 5] as number,
+    issuedAt: columns[at + 6] as number,
+    expiresAt: columns[at + 7] as number,
+  };
+  const rotatedAt = columns[at + 8] as number | null;
+  if (rotatedAt !== null) row.rotatedAt = rotatedAt;
+  return row;
 }
 
 interface NewToken {
@@ -69,7 +80,7 @@ export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex 
           )
           .raw()
           .all(...values, limit, offset)
-          .map(tokenOf);
+          .map((columns) => tokenOf(columns));
       }),
     count: (criteria) =>
       answer(() => {

@@ -9,15 +9,19 @@ import { serveCommand } from "./serve.ts";
 import { verifyCommand } from "./verify.ts";
 
 /** Every command, one row each. */
-export const createProgram = (): Command =>
-  new Command("formbridge")
+export function createProgram(): Command {
+  const program = new Command("formbridge")
     .description("An intake server that agents and humans fill in together.")
     .version(VERSION)
     .showHelpAfterError()
-    .addCommand(serveCommand(), { isDefault: true })
+    .addCommand(serveCommand())
     .addCommand(keysCommand())
     .addCommand(intakesCommand())
     .addCommand(eventsCommand())
     .addCommand(verifyCommand())
     .addCommand(migrateCommand())
     .addCommand(doctorCommand());
+  // A mistyped command is told what there is, whichever command it was meant to be.
+  for (const command of program.commands) command.showHelpAfterError();
+  return program;
+}

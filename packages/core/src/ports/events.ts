@@ -1,4 +1,5 @@
 import type { EventStream, EventType } from "@formbridge/contract";
+import type { AuditHeads } from "../domain/chain.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { ChainedEvent } from "./store.ts";
 
@@ -24,6 +25,8 @@ export interface EventLog {
     where: { tenant: string; submissionId: string; afterEventId?: string } & EventFilter,
     limit: number,
   ): Promise<ChainedEvent[] | undefined>;
+  /** Where the streams end that the store chains; undefined when there is no such submission. */
+  auditHeads(where: { tenant: string; submissionId: string }): Promise<AuditHeads | undefined>;
   /** Events across submissions after a position. Never skips an event that commits later than one it has shown. */
   feed(
     where: { tenant: string; intakeIds?: readonly string[]; from?: Instant; until?: Instant } & EventFilter,

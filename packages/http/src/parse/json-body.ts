@@ -29,8 +29,8 @@ function parseExactly(text: string): unknown {
   }
 }
 
-/** Only long digit runs and exponents can be rounded; everything else takes the fast way. */
-const MAY_ROUND = /\d[\d.]{15}|\d[eE]/;
+/** Up to 15 digits and a small exponent always come back as they were written; everything else is looked at closely. */
+const MAY_ROUND = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
 
 /** Compares the number as written with the number as kept, both as plain decimals. */
 function refuseRounding(_key: string, value: unknown, context?: { source: string }): unknown {
