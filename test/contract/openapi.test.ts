@@ -156,7 +156,10 @@ describe("the answers", () => {
     const response = operation.responses[String(reply.status)];
     expect([method, template, reply.status, response !== undefined]).toEqual([method, template, reply.status, true]);
     const schema = response.content?.["application/json"]?.schema;
-    if (schema === undefined) return expect(reply.body).toBe("");
+    if (schema === undefined) {
+      expect(reply.body).toBe("");
+      return;
+    }
     const valid = check(schema);
     expect([method, template, reply.status, valid(reply.body), valid.errors]).toEqual([
       method,

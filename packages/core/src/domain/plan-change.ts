@@ -81,7 +81,8 @@ function finish(
   return {
     ...next,
     epoch: submission.epoch + (revoking ? 1 : 0),
-    tokensRevoked: decision.token === "revoke",
+    // Until somebody asks for a new one: a write does not bring tokens back.
+    tokensRevoked: decision.token === "revoke" || (decision.token === "rotate" && submission.tokensRevoked),
     updatedAt: now,
     lastUpdatedBy: decision.events[0]?.by ?? actor,
     token: { issuedAt: now, expiresAt: tokenExpiry(next, { now, intake, policy }), seq: head.seq },

@@ -50,8 +50,7 @@ export async function createSubmission(context: Context, call: CreateCall): Prom
   const { deps } = context;
   const authenticated = await authenticate(deps, call.caller);
   const ref = call.idempotencyKey === undefined ? undefined : keyRef("create", call.idempotencyKey);
-  const query = { by: { intake: call.intakeId }, ...(ref && { key: ref }) };
-  const loaded = await deps.backend.store.load(query);
+  const loaded = await deps.backend.store.load({ by: { intake: call.intakeId } });
   const intake = loaded.definition === undefined ? undefined : await context.catalog.byDigest(loaded.definition.digest);
   if (intake === undefined && authenticated === undefined) await refuseRetired(context, call.intakeId);
   const door = admit(intake, { tenant: loaded.definition?.tenant ?? "", caller: authenticated });
@@ -61,7 +60,7 @@ export async function createSubmission(context: Context, call: CreateCall): Prom
   const scope = { submission: { tenant: door.tenant, intakeId: call.intakeId } };
   const leave = await enterLine(deps, scope, admitted.key.ref);
   try {
-    return { ...(await createOnce(admitted, loaded.record)), ...(rate && { rate }) };
+    return { ...(await createOnce(admitted)), ...(rate && { rate }) };
   } finally {
     leave();
   }
@@ -142,38 +141,31 @@ const meaningOf = ({ kind, id }: Actor, { initialFields = {}, ttlMs }: CreateSub
 const principalName = (principal: Principal | undefined): string =>
   principal === undefined ? "idempotency-key" : `actor:${principal.actor.kind}:${principal.actor.id}`;
 
-/** With a key: exactly one request creates, every other one gets what it made. */
-async function createOnce(admitted: Admitted, known: KeyRecord | undefined): Promise<Answer<CreateSubmissionResponse>> {
-  const { context, call, key } = admitted;
-  let record = known;
+/** With a key: exactly one request creates, every other one gets what it made. Looks anew, after the wait for its turn. */
+async function createOnce(admitted: Admitted): Promise<Answer<CreateSubmissionResponse>> {
+  const { context, call, key, decide } = admitted;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const query = { by: { intake: call.intakeId }, ...(key && { key: key.ref }) };
+    const { now, record } = await context.deps.backend.store.load(query);
     if (record === undefined) {
-      const made = await tryCreate(admitted);
-      if ("answer" in made) return made.answer;
-      record = made.record;
+      const made = await tryCreate({ ...admitted, decide: { ...decide, now } });
+      if (made !== undefined) return made;
+      continue;
     }
-    if (record !== undefined) {
-      const answer = await replayCreate(admitted, record);
-      if (answer !== undefined) return answer;
-    }
-    const again = await context.deps.backend.store.load({
-      by: { intake: call.intakeId },
-      ...(key && { key: key.ref }),
-    });
-    record = again.record;
+    const answer = await replayCreate(admitted, record);
+    if (answer !== undefined) return answer;
   }
   throw keyLocked();
 }
 
 async function createNew(admitted: Admitted): Promise<Answer<CreateSubmissionResponse>> {
   const made = await tryCreate(admitted);
-  if ("answer" in made) return made.answer;
-  throw new Error("a new submission met one with its id");
+  if (made === undefined) throw new Error("a new submission met one with its id");
+  return made;
 }
 
-async function tryCreate(
-  admitted: Admitted,
-): Promise<{ answer: Answer<CreateSubmissionResponse> } | { record: KeyRecord | undefined }> {
+/** Undefined: another request with the key was faster. */
+async function tryCreate(admitted: Admitted): Promise<Answer<CreateSubmissionResponse> | undefined> {
   const { context, command, decide, intake, key } = admitted;
   const { deps } = context;
   const before = initialSubmission(command, decide);
@@ -191,11 +183,10 @@ async function tryCreate(
       audit: (after) => keyAudit(deps, { ref: key.ref, submission: after, by: decide.actor, now: decide.now }),
     }),
   });
-  if (outcome.committed.kind === "key_taken") return { record: outcome.committed.record };
-  if (outcome.committed.kind !== "committed") return { record: undefined };
+  if (outcome.committed.kind !== "committed") return undefined;
   const shown = show(admitted, { submission: outcome.after, token: outcome.token, now: decide.now });
   const body = { ...createdBody(shown), ...(key && { _idempotent: false }) };
-  return { answer: { ...answerWith(body, shown), created: true } };
+  return { ...answerWith(body, shown), created: true };
 }
 
 const recordOf = (

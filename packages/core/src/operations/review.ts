@@ -2,7 +2,7 @@ import type { ReviewRequest, ReviewResponse } from "@formbridge/contract";
 import { refuse } from "../domain/decide/decision.ts";
 import { decideReview } from "../domain/decide/review.ts";
 import { ContractError } from "../domain/error.ts";
-import { type Instant, toIso } from "../domain/instant.ts";
+import { toIso } from "../domain/instant.ts";
 import { type Answer, markOf } from "./support/answer.ts";
 import { requirePrincipal, requireRole } from "./support/authenticate.ts";
 import type { Context } from "./support/context.ts";
@@ -15,7 +15,7 @@ export async function review(context: Context, call: ReviewCall): Promise<Answer
   const principal = await requirePrincipal(context.deps, call.caller);
   const { decision, reasons } = call;
   // A decision counts for what its reviewer saw: when it loses a race, it is not carried over to another submit.
-  let seen: Instant | undefined;
+  let seen: string | undefined;
   return await runWrite(context, call, {
     operation: "review",
     actorRequired: true,
@@ -23,8 +23,9 @@ export async function review(context: Context, call: ReviewCall): Promise<Answer
     needsNoVersion: true,
     authorize: () => requireRole(principal, "reviewer", "admin"),
     decide(submission, decideContext) {
-      seen ??= submission.submittedAt;
-      if (submission.submittedAt !== seen) return refuse(submittedAgain());
+      const submit = submission.delivery?.deliveryId;
+      seen ??= submit;
+      if (submit !== seen) return refuse(submittedAgain());
       return decideReview(submission, { decision, roles: principal.roles, ...(reasons && { reasons }) }, decideContext);
     },
     body: (shown, actor) => ({

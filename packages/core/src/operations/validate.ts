@@ -12,7 +12,7 @@ export async function validate(context: Context, call: WriteCall): Promise<Answe
     decide: (submission, decideContext) => decideValidate(submission, decideContext),
     body(shown) {
       const findings = findingsOf(shown);
-      const ready = findings.validationErrors.length === 0 && pendingUploads(shown.submission).length === 0;
+      const ready = findings.validationErrors.length === 0 && pendingUploads(shown.submission, shown.now).length === 0;
       return { ...markOf(shown), ready, ...findings };
     },
   });

@@ -1,6 +1,7 @@
 import type { FieldError, FileReference, Json, JsonObject } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { applyPatch } from "../fields/apply-patch.ts";
+import type { Instant } from "../instant.ts";
 import type { Submission, Upload } from "../submission.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
 import { accepts } from "./request-upload.ts";
@@ -24,7 +25,7 @@ export function decideConfirmUpload(submission: Submission, command: ConfirmUplo
   if (upload.confirmed !== undefined) return refuse(new ContractError("conflict", "The upload is already confirmed."));
   if (command.arrived === undefined) return refuse(notArrived(upload));
   const problem = mismatch(upload, command.arrived, context);
-  if (problem !== undefined) return failed(submission, upload, problem);
+  if (problem !== undefined) return failed(submission, { upload, problem, now: context.now });
   return completed(submission, upload, command.arrived, context);
 }
 
@@ -62,13 +63,16 @@ function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideContext): 
 }
 
 /** The mismatch is recorded, and the upload forgotten: the next try is a new upload. */
-function failed(submission: Submission, upload: Upload, problem: FieldError): Decision {
-  const others = pendingUploads(submission).length - 1;
+function failed(
+  submission: Submission,
+  { upload, problem, now }: { upload: Upload; problem: FieldError; now: Instant },
+): Decision {
+  const others = othersPending(submission, upload, now);
   return {
     events: [
       {
         type: "upload.failed",
-        to: others > 0 ? "awaiting_upload" : "in_progress",
+        to: others ? "awaiting_upload" : "in_progress",
         uploadId: upload.uploadId,
         field: upload.field,
         reason: problem.message,
@@ -95,12 +99,12 @@ function completed(submission: Submission, upload: Upload, arrived: Arrived, con
   const many = (intake.ruleAt(path).file?.maxFiles ?? 1) > 1;
   const value = many ? [...listAt(submission.fields, path), asJson(reference)] : asJson(reference);
   const { fields } = applyPatch(submission.fields, { [upload.field]: value }, intake);
-  const others = pendingUploads(submission).length - 1;
+  const others = othersPending(submission, upload, context.now);
   return {
     events: [
       {
         type: "upload.completed",
-        to: others > 0 ? "awaiting_upload" : "in_progress",
+        to: others ? "awaiting_upload" : "in_progress",
         uploadId: upload.uploadId,
         reference,
         fields,
@@ -111,6 +115,9 @@ function completed(submission: Submission, upload: Upload, arrived: Arrived, con
     token: "rotate",
   };
 }
+
+const othersPending = (submission: Submission, upload: Upload, now: Instant): boolean =>
+  pendingUploads(submission, now).some(({ uploadId }) => uploadId !== upload.uploadId);
 
 const asJson = (reference: FileReference): Json => ({ ...reference });
 

@@ -4,9 +4,11 @@ import { applyPatch, type PatchResult } from "../fields/apply-patch.ts";
 import { settleFiles } from "../fields/files.ts";
 import { foreignFills } from "../fields/fills.ts";
 import { boundedSize } from "../fields/size.ts";
+import type { Instant } from "../instant.ts";
 import type { Submission } from "../submission.ts";
 import type { EditableState } from "../transitions.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
+import { pendingUploads } from "./validate.ts";
 
 export interface SetFields {
   fields: Record<string, unknown>;
@@ -31,7 +33,7 @@ export function patchFields(submission: Submission, patch: Record<string, unknow
       events: [
         {
           type: "field.updated",
-          to: stateAfterWrite(submission, result),
+          to: stateAfterWrite(submission, result, context.now),
           fields: result.fields,
           set: result.set,
           removed: result.removed,
@@ -53,11 +55,9 @@ const unstorable = (fields: FieldError[]): ContractError =>
     nextActions: fields.map((field) => ({ action: "collect_field" as const, field: field.path, hint: field.message })),
   });
 
-function stateAfterWrite(submission: Submission, result: PatchResult): EditableState {
+function stateAfterWrite(submission: Submission, result: PatchResult, now: Instant): EditableState {
   const touched = result.set.length > 0 || result.removed.length > 0;
   if (submission.state === "draft" && !touched) return "draft";
-  if (submission.state === "awaiting_upload" && submission.uploads.some((upload) => upload.confirmed === undefined)) {
-    return "awaiting_upload";
-  }
+  if (submission.state === "awaiting_upload" && pendingUploads(submission, now).length > 0) return "awaiting_upload";
   return "in_progress";
 }

@@ -11,7 +11,7 @@ export function decideSubmit(submission: Submission, context: DecideContext): De
   const findings = context.intake.validate(submission.fields);
   const refusal = unready(submission, findings, context);
   if (refusal !== undefined) {
-    const to = stateFound(submission, findings);
+    const to = stateFound(submission, findings, context.now);
     return {
       events: [{ type: "validation.failed", to, missing: findings.missing, errors: findings.errors }],
       token: "keep",
@@ -27,7 +27,7 @@ export function decideSubmit(submission: Submission, context: DecideContext): De
 }
 
 function unready(submission: Submission, findings: Findings, context: DecideContext): ContractError | undefined {
-  const pending = pendingUploads(submission);
+  const pending = pendingUploads(submission, context.now);
   const fields = [
     ...findings.errors,
     ...pending.map((upload) => ({

@@ -36,7 +36,7 @@ export function recordOf(shown: Shown, sight: Sight): SubmissionRecord {
       ttl: { expiresAt: toIso(expiresAt), remainingMs: Math.max(0, expiresAt - now) },
     }),
     ...endings(submission),
-    ...(sight !== "state" && progress(submission, intake)),
+    ...(sight !== "state" && progress(shown)),
   };
 }
 
@@ -56,8 +56,8 @@ const endings = (submission: Submission) => ({
 });
 
 /** Uploads, reviews and delivery, where there are any. */
-function progress(submission: Submission, intake: CompiledIntake) {
-  const pending = pendingUploads(submission);
+function progress({ submission, intake, now }: Shown) {
+  const pending = pendingUploads(submission, now);
   return {
     ...(pending.length > 0 && {
       pendingUploads: pending.map(({ field, uploadId, filename, sizeBytes, mimeType, requestedAt }) => ({

@@ -39,8 +39,11 @@ export async function runWrite<Body extends object>(
       checkAgreement(call.target);
       checkBasis(found, call, spec);
       const attempt: Attempt<Body> = { context, call, spec, found, actor, ...keyFor(ref, { found, call, spec }) };
-      if (attempt.key !== undefined && found.record === undefined)
-        leave ??= await enterLine(context.deps, found, attempt.key.ref);
+      if (attempt.key !== undefined && found.record === undefined && leave === undefined) {
+        // Look anew after the wait: the one before may have left an answer.
+        leave = await enterLine(context.deps, found, attempt.key.ref);
+        continue;
+      }
       const answer = await attemptWrite(attempt);
       if (answer !== undefined) return answer;
     }
