@@ -54,6 +54,8 @@ export function createCheckpoints(db: Database): Checkpoints {
       const thread = worker;
       worker = undefined;
       if (thread === undefined) return;
+      // It must not hold the process up, but a close that was asked for is waited for.
+      thread.ref();
       const gone = new Promise((resolve) => thread.once("exit", resolve));
       thread.postMessage("close");
       await gone;

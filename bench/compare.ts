@@ -1,0 +1,108 @@
+import type { Client } from "./client-process.ts";
+import type { JobResult, Load } from "./protocol.ts";
+import type { Server } from "./server-process.ts";
+import { median } from "./stats.ts";
+
+export const CONNECTIONS = 32;
+
+/** One kind of load on one server, as the median of its rounds. */
+export interface Measure {
+  opsPerSecond: number;
+  p50: number;
+  p99: number;
+  /** Server CPU per operation, in microseconds: what is left of the truth when other programs share the machine. */
+  cpuMicros: number;
+  rss: number;
+  bytes: number;
+  clientCpu: number;
+}
+
+type Kind = "create" | "setFields" | "read";
+
+/** A server with the submissions that the bench works on there. */
+export interface Side {
+  server: Server;
+  tokens: string[];
+}
+
+export interface Pairing {
+  kind: Kind;
+  base: Measure;
+  other: Measure;
+  /** Medians of the rounds' own ratios: both rounds of a pair saw the same machine. */
+  throughputRatio: number;
+  p99Ratio: number;
+}
+
+export interface Rounds {
+  count: number;
+  seconds: number;
+  warmUpSeconds: number;
+}
+
+const loadOf = (kind: Kind, { server, tokens }: Side): Load =>
+  kind === "create" ? { kind, apiKey: server.apiKey } : { kind, tokens };
+
+/** Creates the submissions of a side, a multiple of the connections and all written to once, so that reads and writes meet a filled form. */
+export async function createSide(client: Client, server: Server, submissions: number): Promise<Side> {
+  const job = { port: server.port, connections: CONNECTIONS, until: { operationsEach: submissions / CONNECTIONS } };
+  const created = await client.run({ ...job, load: { kind: "create", apiKey: server.apiKey } });
+  const { tokens } = await client.run({ ...job, load: { kind: "setFields", tokens: created.tokens } });
+  return { server, tokens };
+}
+
+async function round(client: Client, side: Side, { kind, seconds }: { kind: Kind; seconds: number }): Promise<Measure> {
+  const { server } = side;
+  const cpu = server.cpuSeconds();
+  const load = loadOf(kind, side);
+  const result: JobResult = await client.run({ port: server.port, connections: CONNECTIONS, until: { seconds }, load });
+  if (kind === "setFields") side.tokens = result.tokens;
+  const { operations, p50, p99, bytes, clientCpu } = result;
+  return {
+    opsPerSecond: operations / result.seconds,
+    p50,
+    p99,
+    cpuMicros: ((server.cpuSeconds() - cpu) * 1e6) / operations,
+    rss: server.rss(),
+    bytes,
+    clientCpu,
+  };
+}
+
+function middle(rounds: readonly Measure[]): Measure {
+  const of = (name: keyof Measure): number => median(rounds.map((one) => one[name]));
+  return {
+    opsPerSecond: of("opsPerSecond"),
+    p50: of("p50"),
+    p99: of("p99"),
+    cpuMicros: of("cpuMicros"),
+    rss: of("rss"),
+    bytes: of("bytes"),
+    clientCpu: of("clientCpu"),
+  };
+}
+
+/** Rounds of both sides in turn, the first one changing, so that a busy minute of the machine hits both. */
+export async function compare(
+  client: Client,
+  [base, other]: [Side, Side],
+  { kind, rounds }: { kind: Kind; rounds: Rounds },
+): Promise<Pairing> {
+  const { count, seconds, warmUpSeconds } = rounds;
+  for (const side of [base, other]) await round(client, side, { kind, seconds: warmUpSeconds });
+  const pairs: { base: Measure; other: Measure }[] = [];
+  for (let turn = 0; turn < count; turn++) {
+    const measured = new Map<Side, Measure>();
+    for (const side of turn % 2 === 0 ? [base, other] : [other, base]) {
+      measured.set(side, await round(client, side, { kind, seconds }));
+    }
+    pairs.push({ base: measured.get(base) as Measure, other: measured.get(other) as Measure });
+  }
+  return {
+    kind,
+    base: middle(pairs.map((pair) => pair.base)),
+    other: middle(pairs.map((pair) => pair.other)),
+    throughputRatio: median(pairs.map((pair) => pair.other.opsPerSecond / pair.base.opsPerSecond)),
+    p99Ratio: median(pairs.map((pair) => pair.other.p99 / pair.base.p99)),
+  };
+}

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+
+/** The current token of a copy: any process that knows its number can name it. */
+export const tokenOfCopy = (number: number): string => `rtok_${sha256(`copy ${number}`).toString("base64url")}`;
+
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+const columnsOf = (db: Database, table: string): string[] =>
+  db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
+
+/** `INSERT … SELECT` of a table's rows of submission 1 for every number, with some columns made anew and some left out. */
+function copyRows(db: Database, table: string, made: Record<string, string>): void {
+  const columns = columnsOf(db, table).filter((name) => made[name] !== "");
+  const values = columns.map((name) => made[name] ?? `row.${name}`);
+  // From a table of its own: a SELECT from the table that it fills would be written down twice.
+  db.exec(`
+    CREATE TEMP TABLE first_of_${table} AS SELECT * FROM ${table} WHERE sid = 1;
+    INSERT INTO ${table} (${columns.join(", ")})
+      SELECT ${values.join(", ")} FROM numbers CROSS JOIN first_of_${table} AS row;
+  `);
+}
+
+/**
+ * Fills a database with copies of its first submission: the rows that the product itself wrote, under new ids and tokens. The
+ * order of sids is the order of ids and of times, as in a database that grew.
+ */
+export function fillWithCopies(folder: string, copies: number): { tokens: number; events: number } {
+  const db = new Sqlite(join(folder, "formbridge.db"));
+  db.pragma("journal_mode = OFF");
+  db.pragma("synchronous = OFF");
+  db.pragma("locking_mode = EXCLUSIVE");
+  db.pragma("cache_size = -1048576");
+  db.function("token_hash", { deterministic: true }, (number: unknown) =>
+    sha256(tokenOfCopy(Number(number))).toString("hex"),
+  );
+  db.exec(`
+    CREATE TEMP TABLE numbers AS
+      WITH RECURSIVE n (number) AS (SELECT 2 UNION ALL SELECT number + 1 FROM n WHERE number < ${copies + 1})
+      SELECT number, substr(submission_id, 1, 28) || printf('%012x', number) AS id, submission_id AS first_id
+      FROM n, (SELECT submission_id FROM submissions WHERE sid = 1);
+  `);
+  const last = "(SELECT version FROM submissions WHERE sid = 1)";
+  copyRows(db, "submissions", { sid: "number", submission_id: "id", doc: "replace(row.doc, first_id, id)" });
+  copyRows(db, "tokens", {
+    sid: "number",
+    hash: `iif(row.version = ${last}, token_hash(number), lower(hex(randomblob(32))))`,
+    issued_at: "row.issued_at + number",
+  });
+  copyRows(db, "events", { position: "", sid: "number", submission_id: "id", event_id: "row.event_id || number" });
+  const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+  const filled = { tokens: count("tokens"), events: count("events") };
+  db.close();
+  return filled;
+}

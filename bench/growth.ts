@@ -1,0 +1,64 @@
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "./client-process.ts";
+import { compare, type Pairing, type Rounds, type Side } from "./compare.ts";
+import { fillWithCopies, tokenOfCopy } from "./fill.ts";
+import { startOurs } from "./server-process.ts";
+
+/** Writes of the submission that is copied; each leaves a token. */
+const TOKENS_EACH = 10;
+const SMALL = 10_000 / TOKENS_EACH;
+const LARGE = 2_000_000 / TOKENS_EACH;
+/** As many submissions are worked on in both files, spread over the whole of each. */
+const WORKED_ON = 960;
+
+export interface Growth {
+  fillSeconds: number;
+  tokens: number;
+  events: number;
+  read: Pairing;
+  setFields: Pairing;
+}
+
+/** A data folder with one submission, written by the product itself. */
+async function writeTemplate(client: Client, folder: string): Promise<void> {
+  const server = await startOurs(folder);
+  try {
+    const { port, apiKey } = server;
+    const job = { port, connections: 1 };
+    const created = await client.run({ ...job, until: { operationsEach: 1 }, load: { kind: "create", apiKey } });
+    const load = { kind: "setFields" as const, tokens: created.tokens };
+    await client.run({ ...job, until: { operationsEach: TOKENS_EACH - 1 }, load });
+  } finally {
+    await server.stop();
+  }
+}
+
+function spreadTokens(copies: number): string[] {
+  const step = copies / WORKED_ON;
+  return Array.from({ length: WORKED_ON }, (_, index) => tokenOfCopy(2 + Math.floor(index * step)));
+}
+
+/** The same load on a small file and on one two hundred times as large, in turn. */
+export async function measureGrowth(client: Client, folder: string, rounds: Rounds): Promise<Growth> {
+  const small = join(folder, "small");
+  const large = join(folder, "large");
+  mkdirSync(small);
+  await writeTemplate(client, small);
+  cpSync(small, large, { recursive: true });
+  fillWithCopies(small, SMALL);
+  const started = performance.now();
+  const { tokens, events } = fillWithCopies(large, LARGE);
+  const fillSeconds = (performance.now() - started) / 1000;
+  const sides: [Side, Side] = [
+    { server: await startOurs(small), tokens: spreadTokens(SMALL) },
+    { server: await startOurs(large), tokens: spreadTokens(LARGE) },
+  ];
+  try {
+    const read = await compare(client, sides, { kind: "read", rounds });
+    const setFields = await compare(client, sides, { kind: "setFields", rounds });
+    return { fillSeconds, tokens, events, read, setFields };
+  } finally {
+    for (const { server } of sides) await server.stop();
+  }
+}

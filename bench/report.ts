@@ -1,0 +1,82 @@
+import type { Measure, Pairing } from "./compare.ts";
+import type { Growth } from "./growth.ts";
+import type { HistoryGrowth } from "./history.ts";
+import type { Soak } from "./soak.ts";
+
+export const print = (line = ""): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+/** A promise in numbers, and whether this run kept it. */
+export interface Check {
+  name: string;
+  value: number;
+  target: string;
+  passed: boolean;
+}
+
+const atLeast = (name: string, value: number, least: number): Check => ({
+  name,
+  value,
+  target: `>= ${least}`,
+  passed: value >= least,
+});
+const atMost = (name: string, value: number, most: number): Check => ({
+  name,
+  value,
+  target: `<= ${most}`,
+  passed: value <= most,
+});
+
+const TITLES = { create: "create", setFields: "setFields", read: "GET by token" };
+const THROUGHPUT = { create: 0.7, setFields: 0.7, read: 0.5 };
+
+export function checksOfPairing({ kind, throughputRatio, p99Ratio }: Pairing): Check[] {
+  const title = TITLES[kind];
+  const throughput = atLeast(`${title}: ops/s against the floor`, throughputRatio, THROUGHPUT[kind]);
+  return kind === "read" ? [throughput] : [throughput, atMost(`${title}: p99 against the floor`, p99Ratio, 2)];
+}
+
+export const checksOfGrowth = ({ read, setFields }: Growth): Check[] => [
+  atMost("GET by token: 2M tokens against 10k, time", 1 / read.throughputRatio, 1.3),
+  atMost("setFields: 2M tokens against 10k, time", 1 / setFields.throughputRatio, 1.3),
+];
+
+export const checksOfHistory = ({ ratio }: HistoryGrowth): Check[] => [
+  atMost("setFields: 4,000th write against the 100th, time", ratio, 1.2),
+];
+
+export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): Check[] => [
+  {
+    name: "memory: minutes 8-10 against minutes 3-5",
+    value: lateMegabytes / earlyMegabytes,
+    target: "<= 1.1",
+    passed: bounded,
+  },
+];
+
+const WIDTHS = [14, 12, 9, 9, 9, 10, 8, 8];
+const row = (cells: readonly string[]): string =>
+  cells.map((cell, at) => (at < 2 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(" ");
+
+function measureRow(title: string, name: string, measure: Measure): string {
+  const { opsPerSecond, p50, p99, cpuMicros, rss, bytes } = measure;
+  const numbers = [opsPerSecond.toFixed(0), p50.toFixed(2), p99.toFixed(2), cpuMicros.toFixed(0), rss.toFixed(0)];
+  return row([title, name, ...numbers, String(bytes)]);
+}
+
+export function printMeasures(pairings: readonly Pairing[], [base, other]: [string, string]): void {
+  print(row(["", "", "ops/s", "p50 ms", "p99 ms", "CPU us/op", "RSS MB", "bytes"]));
+  for (const pairing of pairings) {
+    print(measureRow(TITLES[pairing.kind], base, pairing.base));
+    print(measureRow("", other, pairing.other));
+  }
+  const costs = pairings.map((one) => `${TITLES[one.kind]} ${(one.other.cpuMicros / one.base.cpuMicros).toFixed(1)}x`);
+  print(`CPU of ${other} against ${base}: ${costs.join(", ")}`);
+}
+
+export function printChecks(checks: readonly Check[]): void {
+  for (const { name, value, target, passed } of checks) {
+    print(`${passed ? "PASS" : "MISS"}  ${name.padEnd(50)} ${value.toFixed(2).padStart(6)}  (${target})`);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
+ * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Client, startClient } from "./client-process.ts";
+import { CONNECTIONS, compare, createSide, type Pairing, type Side } from "./compare.ts";
+import { measureGrowth } from "./growth.ts";
+import { measureHistory } from "./history.ts";
+import {
+  type Check,
+  checksOfGrowth,
+  checksOfHistory,
+  checksOfPairing,
+  checksOfSoak,
+  print,
+  printChecks,
+  printMeasures,
+} from "./report.ts";
+import { type Server, startFloor, startOurs } from "./server-process.ts";
+import { soak } from "./soak.ts";
+
+interface Outcome {
+  checks: Check[];
+  measured: Record<string, unknown>;
+}
+
+const SUBMISSIONS = 1024;
+// Ours has more code for the compiler to warm to than the floor has: a short warm-up would measure the compiler.
+const ROUNDS = { count: 7, seconds: 2, warmUpSeconds: 6 };
+const GROWTH_ROUNDS = { count: 5, seconds: 2, warmUpSeconds: 3 };
+
+async function withServers<Result>(
+  starts: (() => Promise<Server>)[],
+  work: (servers: Server[]) => Promise<Result>,
+): Promise<Result> {
+  const servers: Server[] = [];
+  try {
+    for (const start of starts) servers.push(await start());
+    return await work(servers);
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+}
+
+async function againstFloor(client: Client, folder: string): Promise<Outcome> {
+  const starts = [() => startFloor(folder), () => startOurs(join(folder, "ours"))];
+  return await withServers(starts, async ([floor, ours]) => {
+    if (floor === undefined || ours === undefined) throw new Error("both servers are needed");
+    const sides: [Side, Side] = [
+      await createSide(client, floor, SUBMISSIONS),
+      await createSide(client, ours, SUBMISSIONS),
+    ];
+    const pairings: Pairing[] = [];
+    for (const kind of ["create", "setFields", "read"] as const) {
+      pairings.push(await compare(client, sides, { kind, rounds: ROUNDS }));
+    }
+    printMeasures(pairings, ["floor", "formbridge"]);
+    const checks = pairings.flatMap(checksOfPairing);
+    printChecks(checks);
+    print("\nLong histories");
+    const history = await measureHistory(client, ours);
+    print(
+      `one write alone: ${history.youngMs.toFixed(2)} ms at the 100th, ${history.oldMs.toFixed(2)} ms at the 4,000th`,
+    );
+    const more = checksOfHistory(history);
+    printChecks(more);
+    return { checks: [...checks, ...more], measured: { pairings, history } };
+  });
+}
+
+async function bench(client: Client, folder: string): Promise<Outcome> {
+  print(`Against the floor (${CONNECTIONS} connections, ${ROUNDS.count} interleaved rounds of ${ROUNDS.seconds} s)`);
+  const floor = await againstFloor(client, folder);
+  print("\nLarge files (filling one takes a minute)");
+  const growth = await measureGrowth(client, folder, GROWTH_ROUNDS);
+  print(`${growth.tokens} tokens and ${growth.events} events, filled in ${growth.fillSeconds.toFixed(0)} s`);
+  printMeasures([growth.read, growth.setFields], ["10k tokens", "2M tokens"]);
+  const checks = checksOfGrowth(growth);
+  printChecks(checks);
+  return { checks: [...floor.checks, ...checks], measured: { ...floor.measured, growth } };
+}
+
+async function longBench(client: Client, folder: string): Promise<Outcome> {
+  print("Ten minutes of mixed load: creates, writes and reads");
+  return await withServers([() => startOurs(folder)], async ([server]) => {
+    if (server === undefined) throw new Error("the server is needed");
+    const soaked = await soak(client, server);
+    const { opsPerSecond, p99, earlyMegabytes, lateMegabytes, bounded } = soaked;
+    print(`${opsPerSecond.toFixed(0)} ops/s, p99 ${p99.toFixed(1)} ms`);
+    print(`minutes 3-5: ${earlyMegabytes.toFixed(0)} MB, minutes 8-10: ${lateMegabytes.toFixed(0)} MB`);
+    print(bounded ? "the memory is bounded" : "the memory grows");
+    const checks = checksOfSoak(soaked);
+    printChecks(checks);
+    return { checks, measured: { soak: soaked } };
+  });
+}
+
+function save(name: string, { checks, measured }: Outcome): void {
+  const file = fileURLToPath(new URL(`results/${name}.json`, import.meta.url));
+  mkdirSync(fileURLToPath(new URL("results", import.meta.url)), { recursive: true });
+  const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model };
+  const at = new Date().toISOString();
+  writeFileSync(file, `${JSON.stringify({ at, machine, checks, ...measured }, undefined, 2)}\n`);
+  print(`\nWritten to ${file}`);
+}
+
+const isLong = process.argv.includes("--long");
+// On the disk of the temporary folder: what is measured is fsync, too.
+const folder = mkdtempSync(join(tmpdir(), "formbridge-bench-"));
+const client = startClient();
+try {
+  if (isLong) save("long", await longBench(client, folder));
+  else save("latest", await bench(client, folder));
+} finally {
+  client.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ADMIN_KEY = "fbk_bench_admin_key_of_one_run";
+const SECRET = "the secret of one run of the benchmark";
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+export interface Server {
+  name: string;
+  port: number;
+  /** The key of the agent that creates. */
+  apiKey: string;
+  /** Megabytes that it has in memory now. */
+  rss(): number;
+  /** Seconds of CPU that it has used until now. */
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+interface Start {
+  name: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** FormBridge as it is started by everybody, with the rate limits off and everything else at its default. */
+export async function startOurs(folder: string, nodeOptions: string[] = []): Promise<Server> {
+  const server = await start({
+    name: "formbridge",
+    args: [...nodeOptions, join(root, "apps/server/bin/formbridge.mjs"), "serve"],
+    env: {
+      FORMBRIDGE_DATA: folder,
+      FORMBRIDGE_PORT: "0",
+      FORMBRIDGE_RATE_LIMIT: "off",
+      FORMBRIDGE_SECRET: SECRET,
+      FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
+      FORMBRIDGE_INTAKES: join(root, "bench/intakes"),
+    },
+  });
+  return { ...server, apiKey: await issueKey(server.port) };
+}
+
+async function issueKey(port: number): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/keys`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${ADMIN_KEY}` },
+    body: JSON.stringify({ name: "Bench", roles: ["agent"], actor: { kind: "agent", id: "bench-agent" } }),
+  });
+  const { key } = (await answer.json()) as { key?: string };
+  if (key === undefined) throw new Error(`no key: ${answer.status}`);
+  return key;
+}
+
+export const startFloor = (folder: string, nodeOptions: string[] = []): Promise<Server> =>
+  start({ name: "floor", args: [...nodeOptions, join(root, "bench/floor-server.ts"), folder], env: {} });
+
+async function start({ name, args, env }: Start): Promise<Server> {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(process.execPath, args, { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  const port = await portOf(child, name);
+  const { pid } = child;
+  return {
+    name,
+    port,
+    apiKey: "fbk_unused",
+    rss: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
+    cpuSeconds: () => {
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      return (Number(fields[11]) + Number(fields[12])) / 100;
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await gone;
+    },
+  };
+}
+
+/** Both servers print the URL that they listen on. */
+function portOf(child: ChildProcess, name: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let printed = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      printed = (printed + chunk.toString()).slice(-10_000);
+      const port = /listening (?:on|at) http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.once("exit", (code) => reject(new Error(`${name} ended with ${code} before it listened:\n${printed}`)));
+  });
+}

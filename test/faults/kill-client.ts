@@ -1,0 +1,120 @@
+import type { Dice } from "../simulation/random.ts";
+import type { Loose } from "../support/harness.ts";
+
+/** One request of a client, as it can be made again. */
+export interface Sent {
+  what: "create" | "setFields" | "submit";
+  /** The value that this request alone writes. */
+  mark: string;
+  token?: string;
+  key?: string;
+  fields?: Record<string, string>;
+}
+
+/** What a client knows of one submission: what was answered, and the one request that was not. */
+export interface Story {
+  mark: string;
+  submissionId?: string;
+  token?: string;
+  version: number;
+  state?: string;
+  fields: Record<string, string>;
+  answered: { sent: Sent; body: Loose }[];
+  /** Died on the way: done, or not done. */
+  open?: Sent;
+}
+
+export interface Answer {
+  status: number;
+  body: Loose;
+}
+
+const ACTOR = { kind: "agent", id: "killer" } as const;
+export const INTAKE = "kill";
+
+export async function send(url: string, sent: Sent): Promise<Answer> {
+  const { what, token, key, fields } = sent;
+  const path =
+    what === "create" ? `/intakes/${INTAKE}/submissions` : `/resume/${token}${what === "submit" ? "/submit" : ""}`;
+  const content = what === "create" ? { initialFields: fields } : what === "setFields" ? { fields } : {};
+  const response = await fetch(url + path, {
+    method: what === "setFields" ? "PATCH" : "POST",
+    headers: { "content-type": "application/json", ...(key !== undefined && { "idempotency-key": key }) },
+    body: JSON.stringify({ actor: ACTOR, ...content }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+interface Client {
+  name: string;
+  dice: Dice;
+  /** Counts for all clients together. */
+  progress: { answers: number };
+}
+
+/** Writes one submission after the other until the server is gone. Stops at the first request without an answer. */
+export async function writeUntilKilled(url: string, client: Client): Promise<Story[]> {
+  const { name, dice, progress } = client;
+  const stories: Story[] = [];
+  for (let count = 0; ; count++) {
+    const mark = `${name}-${count}`;
+    const story: Story = { mark, version: 0, fields: {}, answered: [] };
+    stories.push(story);
+    const steps: Sent["what"][] = [
+      "create",
+      ...Array.from({ length: dice.below(4) }, () => "setFields" as const),
+      "submit",
+    ];
+    for (const [index, what] of steps.entries()) {
+      const alive = await step(url, story, nextRequest({ what, index, story, dice }));
+      if (!alive) return stories;
+      progress.answers += 1;
+    }
+  }
+}
+
+function nextRequest({
+  what,
+  index,
+  story,
+  dice,
+}: {
+  what: Sent["what"];
+  index: number;
+  story: Story;
+  dice: Dice;
+}): Sent {
+  const mark = `${story.mark}-${index}`;
+  const keyed = what === "submit" || dice.chance(0.6);
+  return {
+    what,
+    mark,
+    ...(story.token !== undefined && { token: story.token }),
+    ...(keyed && { key: `${mark}-${"k".repeat(32)}` }),
+    ...(what !== "submit" && { fields: { [`f${index}`]: mark } }),
+  };
+}
+
+async function step(url: string, story: Story, sent: Sent): Promise<boolean> {
+  story.open = sent;
+  let answer: Answer;
+  try {
+    answer = await send(url, sent);
+  } catch {
+    return false;
+  }
+  if (answer.status >= 300)
+    throw new Error(`${sent.what} ${sent.mark}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  delete story.open;
+  learn(story, sent, answer.body);
+  return true;
+}
+
+export function learn(story: Story, sent: Sent, body: Loose): void {
+  story.answered.push({ sent, body });
+  story.submissionId = body.submissionId;
+  story.token = body.resumeToken;
+  story.version = body.version;
+  story.state = body.state;
+  Object.assign(story.fields, sent.fields);
+}

@@ -1,0 +1,96 @@
+/**
+ * Reads what strace saw, and tells which answers left the process before the disk had what they told of.
+ *
+ *   pwrite64(<…-wal>, "…mark…")  ──▶  fdatasync(<…-wal>) = 0  ──▶  write(<socket>, "HTTP/1.1 201 … x-request-id: mark …")
+ */
+
+export type Step =
+  | { kind: "wal-write"; began: number; text: string }
+  | { kind: "wal-sync"; began: number; ended: number }
+  | { kind: "answer"; began: number; status: number; mark: string };
+
+interface Called {
+  name: string;
+  args: string;
+  began: number;
+  ended: number;
+  result: string;
+}
+
+const WHOLE = /^(\d+)\s+(\w+)\((.*)\)\s+= (-?\d+|\?)/;
+const UNFINISHED = /^(\d+)\s+(\w+)\((.*?)\s*<unfinished \.\.\.>$/;
+const RESUMED = /^(\d+)\s+<\.\.\. (\w+) resumed>(.*)\)\s+= (-?\d+|\?)/;
+
+/** Calls in the order in which they began. A line is a moment: what is on an earlier one happened earlier. */
+function calls(trace: string): Called[] {
+  const found: Called[] = [];
+  const running = new Map<string, Called>();
+  for (const [moment, line] of trace.split("\n").entries()) {
+    const whole = WHOLE.exec(line);
+    if (whole !== null) {
+      const [, , name = "", args = "", result = ""] = whole;
+      found.push({ name, args, began: moment, ended: moment, result });
+      continue;
+    }
+    const unfinished = UNFINISHED.exec(line);
+    if (unfinished !== null) {
+      const [, pid = "", name = "", args = ""] = unfinished;
+      const call: Called = { name, args, began: moment, ended: Number.POSITIVE_INFINITY, result: "?" };
+      running.set(`${pid} ${name}`, call);
+      found.push(call);
+      continue;
+    }
+    const resumed = RESUMED.exec(line);
+    if (resumed === null) continue;
+    const [, pid = "", name = "", rest = "", result = ""] = resumed;
+    const call = running.get(`${pid} ${name}`);
+    if (call !== undefined) Object.assign(call, { args: call.args + rest, ended: moment, result });
+  }
+  return found;
+}
+
+const ON_WAL = /^\d+<[^>]*-wal>/;
+const ANSWER = /HTTP\/1\.1 (\d{3}) /g;
+const MARK = /x-request-id: ([\w-]+)/i;
+
+export function readTrace(trace: string): Step[] {
+  return calls(trace).flatMap((call): Step[] => {
+    const { name, args, began, ended, result } = call;
+    if (ON_WAL.test(args)) {
+      if (name === "pwrite64" || name === "write") return [{ kind: "wal-write", began, text: args }];
+      return (name === "fsync" || name === "fdatasync") && result === "0" ? [{ kind: "wal-sync", began, ended }] : [];
+    }
+    // A call may carry more than one answer, and an answer begins where its status line does.
+    return [...args.matchAll(ANSWER)].map((found): Step => {
+      const mark = MARK.exec(args.slice(found.index))?.[1] ?? "";
+      return { kind: "answer", began, status: Number(found[1]), mark };
+    });
+  });
+}
+
+export interface Verdict {
+  /** Answers of writes that were looked at. */
+  answers: number;
+  /** Syncs of the log before the last of them. */
+  syncs: number;
+  problems: string[];
+}
+
+/** For every answered write: its bytes went to the log, the log was synced after them, and only then the answer left. */
+export function judgeTrace(trace: string, marks: ReadonlySet<string>): Verdict {
+  const steps = readTrace(trace);
+  const writes = steps.filter((step) => step.kind === "wal-write");
+  const syncs = steps.filter((step) => step.kind === "wal-sync");
+  const answers = steps.filter((step) => step.kind === "answer" && step.status < 300 && marks.has(step.mark));
+  const problems = answers.flatMap((answer) => {
+    if (answer.kind !== "answer") return [];
+    const { mark, began } = answer;
+    const isSynced = (from: number): boolean => syncs.some((sync) => sync.began > from && sync.ended < began);
+    const own = writes.find((write) => write.began < began && write.text.includes(mark));
+    if (own === undefined) return [`${mark} was answered before its bytes were in the log`];
+    if (!isSynced(own.began)) return [`${mark} was answered before its bytes were synced`];
+    const last = writes.findLast((write) => write.began < began);
+    return last === undefined || isSynced(last.began) ? [] : [`${mark} was answered while the log held unsynced bytes`];
+  });
+  return { answers: answers.length, syncs: syncs.length, problems };
+}

@@ -1,0 +1,164 @@
+import {
+  type Backend,
+  createOperations,
+  DEFAULT_POLICY,
+  type Deps,
+  type Operations,
+  type StoredIntake,
+  sha256,
+  silent,
+} from "@formbridge/core";
+import { createLocalWakeups, createMemoryRateLimiter } from "@formbridge/store-memory";
+import {
+  decideDeliveryAttempt,
+  decideDeliveryFailure,
+  decideDeliverySuccess,
+} from "../../packages/core/src/domain/decide/deliver.ts";
+import { compileIntake } from "../../packages/core/src/domain/intake/compile-intake.ts";
+import { commitDecision } from "../../packages/core/src/operations/support/commit.ts";
+import { openRow } from "../../packages/core/src/operations/support/open-snapshot.ts";
+import { apiKeys, COURIER, INTAKES } from "./cast.ts";
+import { canonical } from "./chain-check.ts";
+import type { Call } from "./model.ts";
+import { createCountedRandomness } from "./random.ts";
+import { plainSealer } from "./sealer.ts";
+import { commit, enter, inFlight, load, type World } from "./world.ts";
+
+/** The product, put together once; the world below it changes with every episode. */
+export interface Environment {
+  operations: Operations;
+  enterWorld(world: World): Promise<void>;
+  deliver(call: Call): Promise<void>;
+}
+
+export function createEnvironment(): Environment {
+  let world: World;
+  let random = createCountedRandomness();
+  const backend = backendOf(() => world);
+  const deps: Deps = {
+    backend,
+    sealer: plainSealer,
+    pageTokens: {
+      sign: async (position) => JSON.stringify(position),
+      open: async (token) => JSON.parse(token),
+    },
+    random: {
+      newId: (prefix) => random.newId(prefix),
+      resumeToken: () => random.resumeToken(),
+      apiKey: () => random.apiKey(),
+      salt: () => random.salt(),
+    },
+    wakeups: createLocalWakeups(),
+    rateLimiter: createMemoryRateLimiter({ now: () => world.now }),
+    instrumentation: silent,
+    settings: {
+      policy: DEFAULT_POLICY,
+      keyWaitMs: 600_000,
+      maxKeyWaiters: 100,
+      sweepBatch: 20,
+      maxSchemaFields: 500,
+      rateLimits: false,
+    },
+    uploads: {
+      sign: async () => ({ method: "PUT", url: "http://127.0.0.1/upload" }),
+      inspect: async (upload) => inspect(world, upload),
+      drop: async () => {},
+    },
+  };
+  const operations = createOperations(deps);
+  return {
+    operations,
+    async enterWorld(next) {
+      // What the episode before has noted belongs to nobody here.
+      if (world !== undefined) {
+        world.interleaved = false;
+        await inFlight.run(nobody(), () => operations.flushAudit().catch(() => {}));
+      }
+      world = next;
+      random = createCountedRandomness();
+      for (const key of apiKeys()) await world.memory.keys.add(key);
+      for (const intake of storedIntakes()) await world.memory.intakes.put(intake, undefined);
+    },
+    deliver: (call) => deliver(deps, call),
+  };
+}
+
+const nobody = () => ({
+  id: 0,
+  call: { kind: "flush" as const, player: COURIER, intake: "plain" as const, versions: [] },
+  view: { now: 0 },
+  began: 0,
+  looks: new Map<string, number>(),
+  applied: [],
+  lost: true,
+});
+
+const storedIntakes = (): Omit<StoredIntake, "retired" | "updatedAt">[] =>
+  Object.values(INTAKES).map((definition) => ({
+    tenant: "default",
+    source: "api",
+    definition,
+    digest: sha256(canonical(definition)),
+  }));
+
+/** The world's ports, with its faults on the ways that matter. */
+function backendOf(world: () => World): Backend {
+  const rest = <Port extends keyof Backend>(port: Port): Backend[Port] =>
+    new Proxy({} as object, { get: (_, name) => Reflect.get(world().memory[port] as object, name) }) as Backend[Port];
+  return {
+    store: { load: (query) => load(world(), query), commit: (change) => commit(world(), change) },
+    idempotency: {
+      enter: (key, limits) => enter(world(), key, limits),
+      find: (key) => world().memory.idempotency.find(key),
+      forgetExpired: (limit) => world().memory.idempotency.forgetExpired(limit),
+      health: () => world().memory.idempotency.health(),
+    },
+    tokens: rest("tokens"),
+    events: rest("events"),
+    jobs: rest("jobs"),
+    deadlines: rest("deadlines"),
+    intakes: rest("intakes"),
+    keys: rest("keys"),
+    submissions: rest("submissions"),
+    close: async () => {},
+  };
+}
+
+/** A file that did not arrive, arrived as announced, or arrived as something else. */
+async function inspect({ dice }: World, { sizeBytes }: { sizeBytes: number }) {
+  const flight = inFlight.getStore();
+  const arrived = { sizeBytes, sha256: "f".repeat(64), sniffedType: "image/png" };
+  const found = dice.chance(0.2) ? undefined : dice.chance(0.2) ? { ...arrived, sizeBytes: sizeBytes + 1 } : arrived;
+  if (flight !== undefined) flight.inspected = found;
+  return found;
+}
+
+/** One step of a delivery, as the worker will take it: load, decide, commit; who loses the race gives up. */
+async function deliver(deps: Deps, { submissionId = "", outcome }: Call): Promise<void> {
+  const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant: "default" } });
+  if (loaded.submission === undefined) return;
+  const submission = openRow(deps.sealer, loaded.submission);
+  const decision =
+    outcome === "attempt"
+      ? decideDeliveryAttempt(submission)
+      : outcome === "success"
+        ? decideDeliverySuccess(submission)
+        : decideDeliveryFailure(submission, { error: "refused" });
+  if (decision.refusal !== undefined) throw decision.refusal;
+  const intake = compiled(submission.intakeId as keyof typeof INTAKES);
+  await commitDecision(deps, {
+    operation: "deliver",
+    before: submission,
+    decision,
+    actor: COURIER.actor,
+    now: loaded.now,
+    intake,
+  });
+}
+
+const compiledIntakes = new Map<string, ReturnType<typeof compileIntake>>();
+function compiled(name: keyof typeof INTAKES) {
+  const known = compiledIntakes.get(name) ?? compileIntake(INTAKES[name]);
+  compiledIntakes.set(name, known);
+  return known;
+}

@@ -1,0 +1,179 @@
+import type { ErrorType } from "@formbridge/contract";
+import { actorOf, INTAKES, type Player } from "./cast.ts";
+import { canonical } from "./chain-check.ts";
+import { type Effect, effectOf, type Standpoint } from "./effects.ts";
+import {
+  type Call,
+  GRACE,
+  isDue,
+  isEnded,
+  isOpen,
+  type Memory,
+  SKEW,
+  type Sub,
+  type Token,
+  type View,
+} from "./model.ts";
+
+/** What the contract says must come of a call that stands on a view. */
+export type Verdict =
+  | { type: "refuse"; error: ErrorType }
+  | { type: "replay"; memory: Memory }
+  /** The submission's time is over: nobody may be answered from this view. */
+  | { type: "due" }
+  | { type: "read"; sight: Sight }
+  | { type: "do"; effect: Effect };
+
+/** All values, the sensitive ones masked, or none. */
+export type Sight = "all" | "masked" | "none";
+
+const refuse = (error: ErrorType): Verdict => ({ type: "refuse", error });
+
+const hasRole = ({ roles }: Player, ...wanted: string[]): boolean => roles.some((role) => wanted.includes(role));
+const isCreator = (player: Player, { createdBy }: Sub): boolean =>
+  hasRole(player, "agent") &&
+  createdBy.declared !== true &&
+  createdBy.kind === player.actor.kind &&
+  createdBy.id === player.actor.id;
+
+export const mayHold = (player: Player, sub: Sub): boolean =>
+  player.apiKey !== undefined && player.tenant === sub.tenant && (hasRole(player, "admin") || isCreator(player, sub));
+
+const maySee = (player: Player, sub: Sub): boolean =>
+  player.tenant === sub.tenant &&
+  (hasRole(player, "admin", "viewer") ||
+    isCreator(player, sub) ||
+    (hasRole(player, "reviewer") && "approvalGates" in INTAKES[sub.intake]));
+
+export type Standing = "none" | "current" | "stale" | "revoked" | "elapsed";
+export function standing(token: Token | undefined, sub: Sub, now: number): Standing {
+  if (token === undefined) return "none";
+  if (token.epoch !== sub.epoch || sub.revoked) return "revoked";
+  if (now >= token.expiresAt + SKEW) return "elapsed";
+  return token.version === sub.version ? "current" : "stale";
+}
+
+export const discloses = (sub: Sub): boolean => isOpen(sub) && sub.intake !== "hush";
+
+/** Whose record it is. On a public intake, a key of another tenant counts for nothing. */
+export function principalOf({ player, kind }: Call, at: { tenant: string; before: Sub | undefined }): string {
+  const isKeyed = player.apiKey !== undefined && player.tenant === at.tenant;
+  if (isKeyed) return `actor:${player.actor.id}`;
+  return kind === "create" || at.before === undefined ? "idempotency-key" : `submission:${at.before.id}`;
+}
+
+export const carriedBy = (call: Call, { token, sub }: View): number =>
+  token?.version ?? call.versions[0] ?? sub?.version ?? 0;
+
+export function meaningOf(call: Call, view: View): string {
+  if (call.kind === "create") return canonical([actorOf(call.player).id, call.fields ?? {}, call.ttlMs ?? null]);
+  if (call.kind === "submit") return canonical([view.sub?.id, carriedBy(call, view)]);
+  return canonical([view.sub?.id, call.fields]);
+}
+
+export function judge(flight: Standpoint, view: View): Verdict {
+  const { call } = flight;
+  const { player } = call;
+  if (call.kind === "deliver") return effectVerdict(effectOf(flight, view));
+  if (call.kind === "submit" && call.key === undefined) return refuse("invalid");
+  if (!player.known) return refuse("unauthorized");
+  if (call.kind === "create") return judgeCreate(flight, view);
+  const isRead = call.kind === "get" || call.kind === "events";
+  const isNobody = player.apiKey === undefined;
+  if (call.kind === "review" && isNobody) return refuse("unauthorized");
+  if (call.token === undefined && isNobody) return refuse(isRead ? "unauthorized" : "token_required");
+  if (call.token !== undefined && !/^rtok_[\w-]{43}$/.test(call.token)) return refuse("token_invalid");
+  const { sub, token, now } = view;
+  if (call.token !== undefined) {
+    const here = sub !== undefined && token !== undefined && (call.submissionId ?? sub.id) === sub.id;
+    if (!here || (!isNobody && player.tenant !== sub.tenant)) return refuse("token_invalid");
+    if (standing(token, sub, now) === "revoked" && sub.state !== "expired") return refuse("token_expired");
+  } else if (sub === undefined || !maySee(player, sub)) return refuse("not_found");
+  return isRead ? judgeRead(call, { ...view, sub }) : judgeWrite(flight, { ...view, sub });
+}
+
+function judgeCreate({ call }: Standpoint, view: View): Verdict {
+  const { player, intake: name } = call;
+  const intake = INTAKES[name];
+  const isPublic = "access" in intake;
+  const sees = player.apiKey !== undefined && player.tenant === "default";
+  if (!isPublic && player.apiKey === undefined) return refuse("unauthorized");
+  if (!isPublic && !sees) return refuse("not_found");
+  if (!isPublic && !hasRole(player, "agent", "admin")) return refuse("forbidden");
+  const caller: Player = sees ? player : { name: player.name, known: true, tenant: "", roles: [], actor: player.actor };
+  if (call.key !== undefined && !sees && call.key.length < 32) return refuse("bad_request");
+  const { memory, sub } = view;
+  if (memory !== undefined && call.key !== undefined) {
+    const mine =
+      memory.principal === principalOf(call, { tenant: "default", before: undefined }) &&
+      memory.meaning === meaningOf(call, view);
+    if (!mine) return refuse("conflict");
+    if (sub !== undefined && isDue(sub, view.now)) return { type: "due" };
+    if (sub?.state === "expired") return refuse("expired");
+    return { type: "replay", memory };
+  }
+  return effectVerdict(effectOf({ call: { ...call, player: caller } }, view));
+}
+
+const effectVerdict = (effect: Effect | ErrorType): Verdict =>
+  typeof effect === "string" ? refuse(effect) : { type: "do", effect };
+
+function judgeRead(call: Call, view: View & { sub: Sub }): Verdict {
+  const { sub, token, now } = view;
+  if (isDue(sub, now)) return { type: "due" };
+  const stands = standing(token, sub, now);
+  if (stands === "none") return { type: "read", sight: "all" };
+  if (sub.state === "expired") return refuse("expired");
+  if (stands === "elapsed") return refuse("token_expired");
+  if (stands === "current") return { type: "read", sight: "all" };
+  const inGrace = token?.rotatedAt !== undefined && now < token.rotatedAt + GRACE;
+  // A late reader learns what the 409 of a late writer would tell, no more.
+  const sight = mayHold(call.player, sub) ? "all" : discloses(sub) ? "masked" : "none";
+  return inGrace && !(sight === "none" && call.kind === "events") ? { type: "read", sight } : refuse("token_conflict");
+}
+
+/** Review, cancel and the administration of tokens decide for themselves what a locked submission means to them. */
+const BY_KEY = ["review", "cancel", "revoke", "reissue", "retryDelivery"];
+
+function judgeWrite(flight: Standpoint, view: View & { sub: Sub }): Verdict {
+  const { call } = flight;
+  const { sub, token, now } = view;
+  const byKey = BY_KEY.includes(call.kind);
+  const keyAlone = call.kind === "revoke" || call.kind === "retryDelivery";
+  const isReview = call.kind === "review";
+  if (isReview && !hasRole(call.player, "reviewer", "admin")) return refuse("forbidden");
+  if (!isReview && (token === undefined || keyAlone) && !mayHold(call.player, sub)) return refuse("forbidden");
+  if (token === undefined && !byKey && call.versions.length === 0) return refuse("token_required");
+  const recorded = weigh(call, view);
+  if (recorded !== undefined) return recorded;
+  if (isDue(sub, now)) return { type: "due" };
+  if (isEnded(sub)) return refuse(endedError(call, sub));
+  if (standing(token, sub, now) === "elapsed") return refuse("token_expired");
+  const bases = token === undefined ? call.versions : [token.version, ...call.versions];
+  if (bases.some((version) => version !== sub.version)) return refuse("token_conflict");
+  if (!byKey && sub.state === "needs_review") return refuse("needs_approval");
+  if (!byKey && !isOpen(sub)) return refuse("conflict");
+  return effectVerdict(effectOf(flight, view));
+}
+
+function endedError(call: Call, { state }: Sub): ErrorType {
+  if (state === "cancelled" || state === "expired") return state;
+  return call.kind === "cancel" ? "conflict" : "token_expired";
+}
+
+function weigh(call: Call, view: View & { sub: Sub }): Verdict | undefined {
+  const { memory, sub } = view;
+  if (memory === undefined || call.key === undefined || (call.kind !== "setFields" && call.kind !== "submit"))
+    return undefined;
+  const carried = carriedBy(call, view);
+  const sameActor =
+    call.player.apiKey !== undefined && memory.principal === principalOf(call, { tenant: sub.tenant, before: sub });
+  const bears = memory.sub === sub.id && (carried === memory.carried || carried === sub.version);
+  if (!sameActor && !bears) return refuse("conflict");
+  if (memory.meaning === meaningOf(call, view)) return { type: "replay", memory };
+  // The answer of a submit was lost, and the submission read again: its token shows who asks.
+  const tookIt = call.kind === "submit" && !memory.failed && memory.sub === sub.id && carried === sub.version;
+  if (tookIt && carried === memory.carried + 1) return { type: "replay", memory };
+  const mended = memory.failed && memory.sub === sub.id && carried > memory.carried;
+  return mended ? undefined : refuse("conflict");
+}

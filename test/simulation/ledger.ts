@@ -1,0 +1,297 @@
+import type { SubmissionState } from "@formbridge/contract";
+import { type Change, type Loaded, type LoadQuery, sha256 } from "@formbridge/core";
+import { TRANSITIONS } from "../../packages/core/src/domain/transitions.ts";
+import type { IntakeName } from "./cast.ts";
+import { canonical, sameJson } from "./chain-check.ts";
+import type { Effect } from "./effects.ts";
+import { carriedBy, judge, meaningOf, principalOf } from "./judge.ts";
+import {
+  type Applied,
+  type Flight,
+  isDue,
+  isEnded,
+  isOpen,
+  KEEP,
+  type Memory,
+  must,
+  SKEW,
+  type Sub,
+  type Token,
+} from "./model.ts";
+import { fieldsOf } from "./sealer.ts";
+
+/** The model of everything that was written, and the checks on every look and every write. */
+export interface Ledger {
+  subs: Map<string, Sub>;
+  tokens: Map<string, Token>;
+  memories: Map<string, Memory>;
+}
+
+export const createLedger = (): Ledger => ({ subs: new Map(), tokens: new Map(), memories: new Map() });
+
+const FIRST_HEAD = "0".repeat(64);
+
+const scopeOf = (tenant: string, intake: string, key: { operation: string; hash: string }): string =>
+  `${tenant}|${intake}|${key.operation}|${key.hash}`;
+
+function isAlive({ subs }: Ledger, memory: Memory, now: number): boolean {
+  if (now < memory.expiresAt) return true;
+  const endedAt = subs.get(memory.sub)?.endedAt;
+  return memory.outlives && (endedAt === undefined || now < endedAt + KEEP);
+}
+
+function aliveAt(ledger: Ledger, scope: string, now: number): Memory | undefined {
+  const memory = ledger.memories.get(scope);
+  return memory !== undefined && isAlive(ledger, memory, now) ? memory : undefined;
+}
+
+/** A look: what the store tells must be what was written. The call's view moves here. */
+export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQuery; loaded: Loaded }): void {
+  const { query, loaded } = seen;
+  const { by, key } = query;
+  const { now } = loaded;
+  flight.view = { ...flight.view, now };
+  if ("intake" in by) {
+    flight.began = now;
+    rememberKey(ledger, flight, { loaded, scope: key && scopeOf("default", by.intake, key) });
+    return;
+  }
+  const token = "token" in by ? ledger.tokens.get(by.token) : undefined;
+  const isGone = token !== undefined && loaded.presented === undefined;
+  must(!isGone || now - SKEW > token.expiresAt, "a token was forgotten before its time");
+  const sub = "id" in by ? ledger.subs.get(by.id) : isGone ? undefined : ledger.subs.get(token?.sub ?? "");
+  const visible = sub !== undefined && (!("id" in by) || sub.tenant === by.tenant) ? sub : undefined;
+  const shown = loaded.submission?.submission;
+  must(
+    shown?.revision === visible?.revision,
+    () => `the store shows revision ${shown?.revision}, written was ${visible?.revision}`,
+  );
+  const { sub: _sub, token: _token, ...rest } = flight.view;
+  flight.view = { ...rest, ...(visible && { sub: visible }), ...(!isGone && token && { token }) };
+  if (visible === undefined) return;
+  flight.looks.set(visible.id, now);
+  flight.round ??= visible.round;
+  rememberKey(ledger, flight, { loaded, scope: key && scopeOf(visible.tenant, visible.intake, key) });
+}
+
+function rememberKey(ledger: Ledger, flight: Flight, seen: { loaded: Loaded; scope: string | undefined }): void {
+  if (seen.scope === undefined) return;
+  const alive = aliveAt(ledger, seen.scope, seen.loaded.now);
+  must((alive === undefined) === (seen.loaded.record === undefined), "the store tells another record than was written");
+  const { memory: _, ...rest } = flight.view;
+  flight.view = { ...rest, ...(alive && { memory: alive }) };
+}
+
+/** Somebody else holds the key. */
+export function observeTaken(ledger: Ledger, flight: Flight, { change, now }: { change: Change; now: number }): void {
+  const { row, tenant, key } = change;
+  const alive = key && aliveAt(ledger, scopeOf(tenant, row.submission.intakeId, key.ref), now);
+  must(alive !== undefined, "a key is said to be taken that nobody holds");
+  flight.view = { ...flight.view, memory: alive };
+}
+
+/** A write that took place. */
+export function observeCommit(
+  ledger: Ledger,
+  flight: Flight,
+  { change, now }: { change: Change; now: number },
+): Applied {
+  const before = ledger.subs.get(change.row.submission.submissionId);
+  const { by, effect } = effectOfChange(flight, change, before);
+  const after = nextSub({ flight, change, before, effect });
+  checkRow(change, before, after);
+  checkEvents(change, before);
+  ledger.subs.set(after.id, after);
+  if (change.token !== undefined) rotate(ledger, change, before);
+  if (change.key !== undefined) remember(ledger, { flight, change, before, now, failed: effect.refusal !== undefined });
+  const applied: Applied = {
+    by,
+    after,
+    ...(before && { before }),
+    ...(change.token && { tokenHash: change.token.hash }),
+    ...(effect.refusal && { refusal: effect.refusal }),
+  };
+  flight.applied.push(applied);
+  return applied;
+}
+
+function effectOfChange(
+  flight: Flight,
+  change: Change,
+  before: Sub | undefined,
+): { by: Applied["by"]; effect: Effect } {
+  const types = change.events.map(({ type }) => type);
+  const now = flight.looks.get(change.row.submission.submissionId) ?? flight.view.now;
+  if (types.includes("submission.expired")) {
+    must(before !== undefined && isDue(before, now), "a submission was expired before its time");
+    return { by: "system", effect: { rotates: true, next: { state: "expired", endedAt: before.expiresAt } } };
+  }
+  if (types.includes("submission.ttl_warning")) {
+    must(before !== undefined && isOpen(before), "a warning was given about a submission that can't expire");
+    return { by: "system", effect: { rotates: false, next: {} } };
+  }
+  if (types.includes("submission.replayed")) {
+    const counts = flight.call.kind === "create" ? 1 : 0;
+    return { by: "replay", effect: { rotates: false, next: { replayCount: (before?.replayCount ?? 0) + counts } } };
+  }
+  const { kind } = flight.call;
+  if (kind === "flush" || kind === "sweep") {
+    must(types.length === 0 && change.token === undefined, `a ${kind} wrote ${types.join(", ")}`);
+    return { by: "system", effect: { rotates: false, next: {} } };
+  }
+  if (kind === "requestUpload") flight.call.uploadId = change.row.submission.uploads.at(-1)?.uploadId ?? "";
+  const { sub: _, memory, ...view } = flight.view;
+  const stand = {
+    ...view,
+    now: kind === "create" ? flight.began : now,
+    ...(before && { sub: before }),
+    ...(kind !== "create" && memory && { memory }),
+  };
+  const verdict = judge(flight, stand);
+  must(
+    kind !== "review" || before?.round === flight.round,
+    "a review was counted for a version that the reviewer never saw",
+  );
+  must(verdict.type === "do", () => `${kind} was written, though the contract says ${JSON.stringify(verdict)}`);
+  return { by: "caller", effect: verdict.effect };
+}
+
+function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined; effect: Effect }): Sub {
+  const { flight, change, before, effect } = made;
+  const { submissionId: id, intakeId } = change.row.submission;
+  const base: Sub = before ?? {
+    id,
+    tenant: change.tenant,
+    intake: intakeId as IntakeName,
+    state: "draft",
+    version: 0,
+    revision: 0,
+    epoch: 1,
+    revoked: false,
+    fields: {},
+    createdBy: flight.call.player.actor,
+    createdAt: 0,
+    ttlMs: 0,
+    expiresAt: 0,
+    replayCount: 0,
+    uploads: [],
+    gate: 0,
+    approvals: [],
+    delivering: false,
+    round: 0,
+    seq: 0,
+    head: FIRST_HEAD,
+    token: "",
+  };
+  return {
+    ...base,
+    ...effect.next,
+    version: base.version + (effect.rotates ? 1 : 0),
+    revision: base.revision + 1,
+    seq: base.seq + change.events.length,
+    head: change.events.at(-1)?.hash ?? base.head,
+    token: change.token?.hash ?? base.token,
+  };
+}
+
+function checkRow(change: Change, before: Sub | undefined, after: Sub): void {
+  const row = change.row.submission;
+  const seen = {
+    state: row.state,
+    version: row.version,
+    revision: row.revision,
+    epoch: row.epoch,
+    revoked: row.tokensRevoked,
+    expiresAt: row.expiresAt,
+    replayCount: row.replayCount,
+  };
+  const wanted = {
+    state: after.state,
+    version: after.version,
+    revision: after.revision,
+    epoch: after.epoch,
+    revoked: after.revoked,
+    expiresAt: after.expiresAt,
+    replayCount: after.replayCount,
+  };
+  must(
+    JSON.stringify(seen) === JSON.stringify(wanted),
+    () => `written ${JSON.stringify(seen)}, expected ${JSON.stringify(wanted)}`,
+  );
+  const fields = fieldsOf(change.row);
+  must(
+    sameJson(fields, after.fields),
+    () => `an update was lost: written ${canonical(fields)}, expected ${canonical(after.fields)}`,
+  );
+  must(
+    (change.token !== undefined) === (after.version !== (before?.version ?? 0)),
+    "the version moves exactly with the token",
+  );
+  if (before === undefined) return;
+  must(!isEnded(before) || after.version === before.version, "an ended submission was changed");
+}
+
+function checkEvents(change: Change, before: Sub | undefined): void {
+  const { row, events } = change;
+  let state: SubmissionState = before?.state ?? "draft";
+  let head = before?.head ?? FIRST_HEAD;
+  events.forEach((event, index) => {
+    const moves: readonly SubmissionState[] = TRANSITIONS[state];
+    must(
+      event.state === state || moves.includes(event.state),
+      `no row of the table goes from ${state} to ${event.state}`,
+    );
+    must(event.prevHash === head, `seq ${event.seq} does not name the hash before it`);
+    state = event.state;
+    head = event.hash;
+    must(event.seq === (before?.seq ?? 0) + index + 1, `seq ${event.seq} follows ${(before?.seq ?? 0) + index}`);
+    must(event.version === row.submission.version, `an event tells version ${event.version}`);
+  });
+  const last = events.at(-1);
+  must(last === undefined || last.state === row.submission.state, "the last event tells another state than the row");
+  must(row.submission.head.seq === (before?.seq ?? 0) + events.length, "the row's head is not its last event");
+}
+
+function rotate({ tokens }: Ledger, change: Change, before: Sub | undefined): void {
+  const { token, row } = change;
+  if (token === undefined) return;
+  must(!tokens.has(token.hash), "a token was issued twice");
+  const { submissionId: sub, version, epoch } = row.submission;
+  const old = before && tokens.get(before.token);
+  if (old !== undefined) tokens.set(old.hash, { ...old, rotatedAt: row.submission.token.issuedAt });
+  const { hash, expiresAt } = token;
+  must(
+    !isOpen({ state: row.submission.state } as Sub) || expiresAt <= row.submission.expiresAt,
+    "a token outlives its submission",
+  );
+  tokens.set(hash, { hash, sub, version, epoch, expiresAt });
+}
+
+function remember(
+  ledger: Ledger,
+  made: { flight: Flight; change: Change; before: Sub | undefined; now: number; failed: boolean },
+): void {
+  const { flight, change, before, now, failed } = made;
+  const { key, row, tenant } = change;
+  if (key === undefined) return;
+  const { submissionId: sub, intakeId } = row.submission;
+  const scope = scopeOf(tenant, intakeId, key.ref);
+  const old = aliveAt(ledger, scope, now);
+  const view = { ...flight.view, ...(before && { sub: before }) };
+  const carried = flight.call.kind === "create" ? 0 : carriedBy(flight.call, view);
+  const mends = old?.failed === true && old.sub === sub && carried > old.carried;
+  must(old === undefined || mends, "two requests with one key were both executed");
+  flight.recorded = {
+    scope,
+    sub,
+    principal: principalOf(flight.call, { tenant, before }),
+    carried,
+    meaning: meaningOf(flight.call, view),
+    failed,
+    expiresAt: key.expiresAt,
+    outlives: key.keepAfterEndMs !== undefined,
+  };
+  ledger.memories.set(scope, flight.recorded);
+}
+
+export const hashOf = (token: string): string => sha256(token);

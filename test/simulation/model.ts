@@ -1,0 +1,179 @@
+import type { Actor, ErrorType, JsonObject, SubmissionState } from "@formbridge/contract";
+import { DEFAULT_POLICY } from "@formbridge/core";
+import type { IntakeName, Player } from "./cast.ts";
+
+/** A submission as a reader of the contract would keep it on paper. Never changed in place: a look keeps its copy. */
+export interface Sub {
+  id: string;
+  tenant: string;
+  intake: IntakeName;
+  state: SubmissionState;
+  version: number;
+  revision: number;
+  epoch: number;
+  revoked: boolean;
+  fields: JsonObject;
+  createdBy: Actor;
+  submittedBy?: Actor;
+  createdAt: number;
+  ttlMs: number;
+  expiresAt: number;
+  endedAt?: number;
+  replayCount: number;
+  uploads: readonly Upload[];
+  gate: number;
+  approvals: readonly string[];
+  delivering: boolean;
+  /** How often it was submitted: a review is of one of these times. */
+  round: number;
+  /** Length of the submission stream. */
+  seq: number;
+  /** Hash of its last event. */
+  head: string;
+  /** Hash of the current token. */
+  token: string;
+}
+
+export interface Upload {
+  id: string;
+  sizeBytes: number;
+  confirmed: boolean;
+  expiresAt: number;
+}
+
+export interface Token {
+  hash: string;
+  sub: string;
+  version: number;
+  epoch: number;
+  expiresAt: number;
+  rotatedAt?: number;
+}
+
+/** What is remembered under an idempotency key. */
+export interface Memory {
+  scope: string;
+  sub: string;
+  principal: string;
+  carried: number;
+  meaning: string;
+  failed: boolean;
+  expiresAt: number;
+  outlives: boolean;
+  /** The answer, once somebody has seen it. */
+  answer?: string;
+}
+
+export type Kind =
+  | "create"
+  | "setFields"
+  | "validate"
+  | "requestUpload"
+  | "confirmUpload"
+  | "submit"
+  | "review"
+  | "cancel"
+  | "revoke"
+  | "reissue"
+  | "retryDelivery"
+  | "get"
+  | "events"
+  | "list"
+  | "sweep"
+  | "flush"
+  | "deliver";
+
+/** What is called, as its caller means it. */
+export interface Call {
+  kind: Kind;
+  player: Player;
+  intake: IntakeName;
+  submissionId?: string;
+  token?: string;
+  versions: readonly number[];
+  key?: string;
+  fields?: JsonObject;
+  ttlMs?: number;
+  uploadId?: string;
+  sizeBytes?: number;
+  mimeType?: string;
+  decision?: "approved" | "rejected";
+  reasons?: string[];
+  outcome?: "attempt" | "success" | "failure";
+}
+
+/** What a call stands on: the model at its last look into the store. */
+export interface View {
+  now: number;
+  sub?: Sub;
+  token?: Token;
+  memory?: Memory;
+}
+
+/** A change that reached the store while a call was in flight. */
+export interface Applied {
+  by: "caller" | "replay" | "system";
+  before?: Sub;
+  after: Sub;
+  tokenHash?: string;
+  refusal?: ErrorType;
+}
+
+/** A call on its way. */
+export interface Flight {
+  id: number;
+  call: Call;
+  view: View;
+  /** When a create last looked at its intake: that is the moment it was made. */
+  began: number;
+  /** By submission, for calls that look at many. */
+  looks: Map<string, number>;
+  applied: Applied[];
+  fault?: "down" | "unknown" | "crash" | "locked";
+  /** What the storage of files found for it. */
+  inspected?: { sizeBytes: number; sha256: string; sniffedType: string } | undefined;
+  lost: boolean;
+  /** What a reviewer saw when the call came in. */
+  round?: number;
+  /** The record that this call made. */
+  recorded?: Memory;
+}
+
+export const SKEW = DEFAULT_POLICY.clockSkewMs;
+export const GRACE = DEFAULT_POLICY.staleReadGraceMs;
+export const KEEP = DEFAULT_POLICY.idempotencyTtlMs;
+export const MEND = DEFAULT_POLICY.mendMs;
+export const UPLOAD_TTL = DEFAULT_POLICY.uploadTtlMs;
+export const DEFAULT_TTL = DEFAULT_POLICY.submissionTtlMs;
+
+const EDITABLE: readonly string[] = ["draft", "in_progress", "awaiting_input", "awaiting_upload", "rejected"];
+const ENDED: readonly string[] = ["finalized", "cancelled", "expired"];
+export const isOpen = (sub: Sub): boolean => EDITABLE.includes(sub.state);
+export const isEnded = (sub: Sub): boolean => ENDED.includes(sub.state);
+export const isDue = (sub: Sub, now: number): boolean => isOpen(sub) && now >= sub.expiresAt + SKEW;
+
+/** Something that must never happen did. */
+export class Violation extends Error {
+  override name = "Violation";
+}
+
+export function must(holds: boolean, what: string | (() => string)): asserts holds {
+  if (!holds) throw new Violation(typeof what === "string" ? what : what());
+}
+
+/** RFC 7396 with dot-paths at the top, for values that the schema does not let be null. */
+export function merged(fields: JsonObject, patch: JsonObject): JsonObject {
+  const next: JsonObject = { ...fields };
+  for (const [key, value] of Object.entries(patch)) {
+    const [head = "", ...rest] = key.split(".");
+    const inner = next[head];
+    const below = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : undefined;
+    if (rest.length > 0) {
+      if (value === null && below === undefined) continue;
+      next[head] = merged(below ?? {}, { [rest.join(".")]: value });
+    } else if (value === null) delete next[head];
+    else if (typeof value === "object" && !Array.isArray(value)) next[head] = merged(below ?? {}, value);
+    else next[head] = value;
+  }
+  return next;
+}
