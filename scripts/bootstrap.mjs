@@ -21,7 +21,8 @@ function install() {
   const wanted = installedFor();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   process.stderr.write("Installing dependencies (once) ...\n");
-  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which not every registry has.
+  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status } = spawnSync("npm", args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
   if (status !== 0) process.exit(status ?? 1);
   writeFileSync(stamp, wanted);
