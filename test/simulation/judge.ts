@@ -171,9 +171,6 @@ function weigh(call: Call, view: View & { sub: Sub }): Verdict | undefined {
   const bears = memory.sub === sub.id && (carried === memory.carried || carried === sub.version);
   if (!sameActor && !bears) return refuse("conflict");
   if (memory.meaning === meaningOf(call, view)) return { type: "replay", memory };
-  // The answer of a submit was lost, and the submission read again: its token shows who asks.
-  const tookIt = call.kind === "submit" && !memory.failed && memory.sub === sub.id && carried === sub.version;
-  if (tookIt && carried === memory.carried + 1) return { type: "replay", memory };
   const mended = memory.failed && memory.sub === sub.id && carried > memory.carried;
   return mended ? undefined : refuse("conflict");
 }

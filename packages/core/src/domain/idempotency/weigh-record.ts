@@ -24,19 +24,11 @@ export type Weighed =
 /** What a live record means for the request that comes with its key. */
 export function weighRecord(record: KeyRecord, retry: Retry): Weighed {
   if (!isEntitled(record, retry)) return "foreign";
-  if (record.fingerprint === retry.fingerprint || holdsItsToken(record, retry)) return "replay";
+  if (record.fingerprint === retry.fingerprint) return "replay";
   const mended =
     record.failed && record.submissionId === retry.submissionId && retry.carriedVersion > record.carriedVersion;
   return mended ? "try_again" : "conflict";
 }
-
-/** A submit that succeeded, repeated with the token that it issued: the answer was lost, and the submission read again. */
-const holdsItsToken = (record: KeyRecord, retry: Retry): boolean =>
-  record.ref.operation === "submit" &&
-  !record.failed &&
-  record.submissionId === retry.submissionId &&
-  retry.carriedVersion === record.carriedVersion + 1 &&
-  retry.carriedVersion === retry.currentVersion;
 
 /** The one who made the record, or whoever presents the token that the original carried, or the current one. */
 function isEntitled(record: KeyRecord, retry: Retry): boolean {
