@@ -1,7 +1,6 @@
 import { type Backend, type Instant, type Instrumentation, silent } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createApplyChange } from "./apply-change.ts";
-import { createCheckpoints } from "./checkpoints.ts";
 import { openDatabase } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
@@ -44,12 +43,10 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
   const records = createRecords(db);
   const cache = createReadCache(db);
   const load = createLoader(db, { records, now, cache });
-  const checkpoints = createCheckpoints(db);
   const apply = createApplyChange(db, { records, load, now });
-  const group = createGroupCommit(db, apply, (changes, ms) => {
-    checkpoints.committed(changes);
-    instrumentation.record({ name: "group_commit", changes, ms });
-  });
+  const group = createGroupCommit(db, apply, (changes, ms) =>
+    instrumentation.record({ name: "group_commit", changes, ms }),
+  );
   return {
     store: { load: (query) => answer(() => load(query)), commit: group.commit },
     tokens: createTokenIndex(db, health),
@@ -62,7 +59,6 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     submissions: createSubmissions(db),
     close: async () => {
       group.close();
-      await checkpoints.close();
       db.close();
     },
   };
