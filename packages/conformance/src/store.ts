@@ -93,15 +93,6 @@ function loading(subject: () => Subject): void {
     await intakes.retire({ tenant: TENANT, id: "contact" });
     expect((await store.load({ by: { intake: "contact" }, key: key.ref })).record).toMatchObject(expected);
   });
-
-  it("answers copies: changing one changes nothing that is stored", async () => {
-    const { store, clock } = subject();
-    const change = await commit(subject(), creation({ at: clock.now() }));
-    const loaded = await store.load(byId(change));
-    if (loaded.submission) loaded.submission.submission.fields.name = "Eve";
-    change.row.submission.fields.name = "Mallory";
-    expect((await store.load(byId(change))).submission?.submission.fields.name).toBe("Ada");
-  });
 }
 
 function committing(subject: () => Subject): void {

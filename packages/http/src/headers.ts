@@ -11,6 +11,10 @@ export const EVERY_ANSWER = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "access-control-allow-origin": "*",
+};
+
+/** What a page of another origin may read beside the body. */
+export const FOR_OTHER_ORIGINS = {
   "access-control-expose-headers":
     "ETag, Content-Type, Last-Modified, Retry-After, X-Resume-Token, X-Intake-Version, X-Submission-Version, X-Request-Id, " +
     "X-Original-Request-Time, X-Next-Event-Id, Idempotent-Replayed, RateLimit, RateLimit-Policy",

@@ -3,9 +3,10 @@ import { ContractError } from "@formbridge/core";
 import type { FastifyRequest } from "fastify";
 
 function isLoopback(address: string | undefined): boolean {
+  if (address === "127.0.0.1" || address === "::1") return true;
   if (address === undefined) return false;
   const plain = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
-  return plain === "::1" || (isIPv4(plain) && plain.startsWith("127."));
+  return isIPv4(plain) && plain.startsWith("127.");
 }
 
 /** What tells nothing and takes nothing. */

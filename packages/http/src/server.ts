@@ -11,7 +11,7 @@ import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
 import { asContractError } from "./error-map.ts";
 import { createHandler } from "./handle.ts";
-import { EVERY_ANSWER, PREFLIGHT, requestId, TLS_ONLY } from "./headers.ts";
+import { EVERY_ANSWER, FOR_OTHER_ORIGINS, PREFLIGHT, requestId, TLS_ONLY } from "./headers.ts";
 import { createMethodFinder } from "./known-methods.ts";
 import { createOpenApi } from "./openapi.ts";
 import { parseJsonBody } from "./parse/json-body.ts";
@@ -91,6 +91,7 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id).headers(constant);
+    if (request.headers.origin !== undefined) reply.headers(FOR_OTHER_ORIGINS);
     // Fastify would look for a body first, and trip over its absence.
     if (!METHODS.has(request.method)) return refuseMissing(request, reply);
     const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;

@@ -81,8 +81,15 @@ export function findRecord(tables: Tables, key: ScopedKey): KeyRecord | undefine
   return record !== undefined && liveRecord(tables, record) ? record : undefined;
 }
 
-/** Runs a query as a promise, on an open backend only, and answers a copy. */
+/** Runs a query as a promise, on an open backend only, and answers a copy that nobody can change. */
 export async function answer<T>(tables: Tables, query: () => T): Promise<T> {
   if (tables.closed) throw new StoreDown("the store is closed", "not_applied");
-  return structuredClone(query());
+  return frozen(structuredClone(query()));
+}
+
+/** Whoever changes in place what a store has answered finds out here, where it is tried first. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
 }

@@ -14,6 +14,7 @@ import { createLoader } from "./load.ts";
 import { migrate } from "./migrate.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createIdempotency, createRecords } from "./records.ts";
+import { createRowCache } from "./row-cache.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
 
@@ -42,11 +43,13 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
   const health = createHealthCheck(db);
   const records = createRecords(db);
   const cache = createReadCache(db);
-  const load = createLoader(db, { records, now, cache });
+  const rows = createRowCache();
+  const load = createLoader(db, { records, now, cache, rows });
   const apply = createApplyChange(db, { records, load, now });
-  const group = createGroupCommit(db, apply, (changes, ms) =>
-    instrumentation.record({ name: "group_commit", changes, ms }),
-  );
+  const group = createGroupCommit(db, apply, {
+    committed: rows.committed,
+    measured: (changes, ms) => instrumentation.record({ name: "group_commit", changes, ms }),
+  });
   return {
     store: { load: (query) => answer(() => load(query)), commit: group.commit },
     tokens: createTokenIndex(db, health),

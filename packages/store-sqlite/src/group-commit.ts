@@ -22,6 +22,12 @@ interface Queued {
 }
 type Outcome = Committed | StoreDown;
 
+/** Is told after the COMMIT, before anybody is answered. */
+export interface CommitWatcher {
+  committed(change: Change): void;
+  measured(changes: number, ms: number): void;
+}
+
 export interface GroupCommit {
   commit(change: Change): Promise<Committed>;
   /** Commits what is queued; everything later is refused. */
@@ -31,7 +37,7 @@ export interface GroupCommit {
 export function createGroupCommit(
   db: Database,
   apply: (change: Change) => Committed,
-  onCommit: (changes: number, ms: number) => void,
+  watcher: CommitWatcher,
 ): GroupCommit {
   const run = createRunner(db, apply);
   const queue: Queued[] = [];
@@ -62,11 +68,14 @@ export function createGroupCommit(
     if (queue.length > 0) begin();
     const started = performance.now();
     const outcomes = run(group.map((queued) => queued.change));
-    onCommit(group.length, performance.now() - started);
+    watcher.measured(group.length, performance.now() - started);
     group.forEach((queued, index) => {
       const outcome = outcomes[index];
       if (outcome === undefined || outcome instanceof StoreDown) queued.reject(failedBeforeCommit(outcome));
-      else queued.resolve(outcome);
+      else {
+        if (outcome.kind === "committed") watcher.committed(queued.change);
+        queued.resolve(outcome);
+      }
     });
   }
 

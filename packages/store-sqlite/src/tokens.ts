@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import type { HealthCheck } from "./health.ts";
 
-export type TokenColumns = [
+type TokenColumns = [
   hash: string,
   submissionId: string,
   tenant: string,
@@ -14,24 +14,15 @@ export type TokenColumns = [
   expiresAt: number,
   rotatedAt: number | null,
 ];
-export const TOKEN_COLUMNS = `t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at,
-  CASE WHEN t.version < s.version THEN (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version ORDER BY n.version LIMIT 1) END`;
+/** When the token after this one was issued. */
+export const ROTATED_AT = `CASE WHEN t.version < s.version THEN
+  (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version ORDER BY n.version LIMIT 1) END`;
+const TOKEN_COLUMNS = `t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}`;
 
-/** By index, not by pattern: this runs on every request that has a token. */
-export function tokenOf(columns: readonly unknown[], at = 0): TokenRow {
-  const row: TokenRow = {
-    hash: columns[at] as string,
-    submissionId: columns[at + 1] as string,
-    tenant: columns[at + 2] as string,
-    intakeId: columns[at + 3] as string,
-    version: columns[at + 4] as number,
-    epoch: columns[at + 5] as number,
-    issuedAt: columns[at + 6] as number,
-    expiresAt: columns[at + 7] as number,
-  };
-  const rotatedAt = columns[at + 8] as number | null;
-  if (rotatedAt !== null) row.rotatedAt = rotatedAt;
-  return row;
+function tokenOf(columns: TokenColumns): TokenRow {
+  const [hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt, rotatedAt] = columns;
+  const row = { hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt };
+  return rotatedAt === null ? row : { ...row, rotatedAt };
 }
 
 interface NewToken {
@@ -80,7 +71,7 @@ export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex 
           )
           .raw()
           .all(...values, limit, offset)
-          .map((columns) => tokenOf(columns));
+          .map(tokenOf);
       }),
     count: (criteria) =>
       answer(() => {

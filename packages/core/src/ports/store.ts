@@ -140,6 +140,7 @@ export interface LoadQuery {
  * The only way to change a submission.
  *
  * `load` sees every commit that was answered before it began. What it does not find is absent from the answer, never an error.
+ * What goes in and comes out is shared, not copied: neither side changes it in place.
  *
  * `commit` is all or nothing, and durable before it answers, refusals included. It checks in this order: a live record under
  * `key` (unless `key.replaces` names it) → `key_taken`; the revision, or for `absent` that the id is new → `stale`;

@@ -25,7 +25,7 @@ const MAX_TRIES = 5;
  */
 export interface AuditTrail {
   note(note: Omit<Note, "count">): void;
-  /** Writes what was noted. Called every second, and before the process ends. */
+  /** Writes what was noted. Called every few seconds, and before the process ends. */
   flush(): Promise<void>;
 }
 

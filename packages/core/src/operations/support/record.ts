@@ -40,14 +40,20 @@ export function recordOf(shown: Shown, sight: Sight): SubmissionRecord {
   };
 }
 
-const attributionOf = ({ attribution }: Submission): NonNullable<SubmissionRecord["attribution"]> =>
-  Object.fromEntries(
-    Object.entries(attribution.paths).flatMap(([path, version]) => {
-      const write = attribution.writes[version];
-      return write === undefined ? [] : [[path, { actor: write.actor, at: toIso(write.at), version }]];
-    }),
+function attributionOf({ attribution: { paths, writes } }: Submission): NonNullable<SubmissionRecord["attribution"]> {
+  const told = new Map(
+    Object.entries(writes).map(([version, { actor, at }]) => [
+      version,
+      { actor, at: toIso(at), version: Number(version) },
+    ]),
   );
-
+  const shown: NonNullable<SubmissionRecord["attribution"]> = {};
+  for (const [path, version] of Object.entries(paths)) {
+    const write = told.get(String(version));
+    if (write !== undefined) shown[path] = write;
+  }
+  return shown;
+}
 const endings = (submission: Submission) => ({
   ...when("submittedAt", submission.submittedAt),
   ...(submission.state === "finalized" && when("finalizedAt", submission.finalizedAt)),
