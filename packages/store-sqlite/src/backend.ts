@@ -5,6 +5,7 @@ import { openDatabase } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
 import { answer } from "./failures.ts";
+import { createForeignWrites } from "./foreign-writes.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createHealthCheck } from "./health.ts";
 import { createIntakes } from "./intakes.ts";
@@ -42,10 +43,11 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
   const { now, instrumentation = silent } = options;
   const health = createHealthCheck(db);
   const records = createRecords(db);
-  const cache = createReadCache(db);
-  const rows = createRowCache();
+  const cache = createReadCache(createForeignWrites(db));
+  const rows = createRowCache(createForeignWrites(db));
   const load = createLoader(db, { records, now, cache, rows });
-  const apply = createApplyChange(db, { records, load, now });
+  const loadInCommit = createLoader(db, { records, now, cache });
+  const apply = createApplyChange(db, { records, load: loadInCommit, now });
   const group = createGroupCommit(db, apply, {
     committed: rows.committed,
     measured: (changes, ms) => instrumentation.record({ name: "group_commit", changes, ms }),

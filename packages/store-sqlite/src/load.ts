@@ -10,7 +10,6 @@ type SnapshotColumns = [sealedToken: string, sealedFields: string | null, doc: s
 type PresentedColumns = [
   sid: number,
   submissionId: string,
-  revision: number,
   version: number,
   epoch: number,
   issuedAt: number,
@@ -22,21 +21,28 @@ interface Sources {
   records: Records;
   now: () => Instant;
   cache: ReadCache;
-  rows: RowCache;
+  /** Absent inside a commit, where only the database knows what the group has done. */
+  rows?: RowCache;
+}
+
+/** What the database would answer for a current token: all of it stands in the row. */
+function byCurrentToken(snapshot: Snapshot, hash: Hash, now: Instant): Loaded {
+  const { submissionId, tenant, intakeId, version, epoch, token } = snapshot.submission;
+  const { issuedAt, expiresAt } = token;
+  const presented = { hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt };
+  return { now, submission: snapshot, presented };
 }
 
 export function createLoader(db: Database, { records, now, cache, rows }: Sources): (query: LoadQuery) => Loaded {
   const byToken = db
     .prepare<[string], PresentedColumns>(
-      `SELECT t.sid, s.submission_id, s.revision, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}
+      `SELECT t.sid, s.submission_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}
        FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid WHERE t.hash = ?`,
     )
     .raw();
   const byId = db
-    .prepare<[string, string], [sid: number, revision: number]>(
-      "SELECT sid, revision FROM submissions WHERE submission_id = ? AND tenant = ?",
-    )
-    .raw();
+    .prepare<[string, string], number>("SELECT sid FROM submissions WHERE submission_id = ? AND tenant = ?")
+    .pluck();
   const bySid = db
     .prepare<[number], SnapshotColumns>("SELECT sealed_token, sealed_fields, doc FROM submissions WHERE sid = ?")
     .raw();
@@ -50,40 +56,40 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
     return loaded;
   }
 
-  /** The row as it is now: from memory when nobody has written it since, parsed anew otherwise. */
-  function snapshot(sid: number, submissionId: string, revision: number): Snapshot {
-    const known = rows.get(submissionId, revision);
-    if (known !== undefined) return known;
+  function snapshot(sid: number): Snapshot {
     const found = bySid.get(sid);
     if (found === undefined) throw new Error("a submission is gone");
     const read = { ...rowOf(found[2], found[1]), sealedToken: found[0] };
-    rows.put(read);
+    rows?.read(read);
     return read;
   }
 
   function loadByToken(hash: Hash, key: KeyRef | undefined): Loaded {
+    const known = rows?.byToken(hash);
+    if (known !== undefined) return withRecord(byCurrentToken(known, hash, now()), known.submission, key);
     const found = byToken.get(hash);
     if (found === undefined) return { now: now() };
-    const submission = snapshot(found[0], found[1], found[2]);
+    const submission = rows?.byId(found[1]) ?? snapshot(found[0]);
     const { submissionId, tenant, intakeId } = submission.submission;
     const presented: TokenRow = {
       hash,
       submissionId,
       tenant,
       intakeId,
-      version: found[3],
-      epoch: found[4],
-      issuedAt: found[5],
-      expiresAt: found[6],
+      version: found[2],
+      epoch: found[3],
+      issuedAt: found[4],
+      expiresAt: found[5],
     };
-    if (found[7] !== null) presented.rotatedAt = found[7];
+    if (found[6] !== null) presented.rotatedAt = found[6];
     return withRecord({ now: now(), submission, presented }, submission.submission, key);
   }
 
   function loadById(id: string, tenant: string, key: KeyRef | undefined): Loaded {
-    const found = byId.get(id, tenant);
-    if (found === undefined) return { now: now() };
-    const submission = snapshot(found[0], id, found[1]);
+    const known = rows?.byId(id);
+    const found = known === undefined ? byId.get(id, tenant) : undefined;
+    const submission = known ?? (found === undefined ? undefined : snapshot(found));
+    if (submission === undefined || submission.submission.tenant !== tenant) return { now: now() };
     return withRecord({ now: now(), submission }, submission.submission, key);
   }
 

@@ -5,10 +5,18 @@ export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-let last: { at: Instant; text: string } = { at: 0, text: "1970-01-01T00:00:00.000Z" };
+interface Told {
+  at: Instant;
+  text: string;
+}
+let last: Told = { at: 0, text: "1970-01-01T00:00:00.000Z" };
+let before: Told = last;
 
-/** Answers tell the same few moments over and over: the last one is remembered. */
+/** Answers tell the same few moments over and over: the last two are remembered. */
 export function toIso(at: Instant): string {
-  if (at !== last.at) last = { at, text: new Date(at).toISOString() };
-  return last.text;
+  if (at === last.at) return last.text;
+  const told = at === before.at ? before : { at, text: new Date(at).toISOString() };
+  before = last;
+  last = told;
+  return told.text;
 }

@@ -62,8 +62,11 @@ function writesOf(paths: Record<string, number>, known: Attribution, stamp: Stam
   return writes;
 }
 
+const NONE: readonly string[] = [];
+
 /** `a.b.c` has the ancestors `a` and `a.b`. */
-function ancestors(path: string): string[] {
+function ancestors(path: string): readonly string[] {
+  if (!path.includes(".")) return NONE;
   const found: string[] = [];
   for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) found.push(path.slice(0, dot));
   return found;
