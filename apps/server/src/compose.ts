@@ -57,6 +57,6 @@ function openBackend(
   options: { now: () => number; instrumentation: Instrumentation },
 ): Backend {
   if (choice.kind === "memory") return createMemoryBackend(options);
-  mkdirSync(dirname(choice.file), { recursive: true });
+  mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
   return openSqliteBackend({ file: choice.file, ...options });
 }

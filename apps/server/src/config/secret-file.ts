@@ -7,7 +7,7 @@ import type { Config } from "./config.ts";
 export function secretsFor({ secrets, dataFolder, database }: Config): string[] {
   if (secrets.length > 0) return secrets;
   if (database.kind === "memory") return [randomBytes(32).toString("base64url")];
-  mkdirSync(dataFolder, { recursive: true });
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   const file = join(dataFolder, "secret");
   try {
     // Fails when the file is there: two processes that start together end up with one secret.
