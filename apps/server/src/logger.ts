@@ -15,6 +15,7 @@ export function createLogger(level: string): Logger {
         type: error.name,
         message: cutSecrets(error.message),
         stack: cutSecrets(error.stack ?? ""),
+        ...(error.cause instanceof Error && { cause: cutSecrets(error.cause.message) }),
       }),
     },
   });

@@ -49,12 +49,12 @@ async function keepsCommits({ store, clock }: Subject, reopen: NonNullable<Subje
   expect(loaded.record).toMatchObject({ fingerprint: key.fingerprint });
   expect(await again.jobs.claim(10, 1)).toMatchObject([{ key: "job", attempt: 1 }]);
 
-  const before = await again.events.feed({ tenant: TENANT, streams: STREAMS }, { after: 0, limit: 100 });
+  const before = (await again.events.feed({ tenant: TENANT, streams: STREAMS }, { after: 0, limit: 100 })).events;
   expect((await again.store.commit(update(second, clock.now()))).kind).toBe("committed");
   const { submissionId } = first.row.submission;
   const history = (await again.events.read({ tenant: TENANT, submissionId, streams: STREAMS }, 100)) ?? [];
   expect(history).toHaveLength(6);
   expect(firstBrokenLink(history)).toBeUndefined();
   const after = before.at(-1)?.position ?? 0;
-  expect(await again.events.feed({ tenant: TENANT, streams: STREAMS }, { after, limit: 100 })).toHaveLength(2);
+  expect((await again.events.feed({ tenant: TENANT, streams: STREAMS }, { after, limit: 100 })).events).toHaveLength(2);
 }

@@ -156,7 +156,7 @@ function feeding(subject: () => Subject): void {
     await history(subject(), 2, creation({ at: clock.now() }));
     await history(subject(), 2, creation({ at: clock.now() }));
     const where = { tenant: TENANT, streams: ALL };
-    const whole = await events.feed(where, { after: 0, limit: 100 });
+    const whole = (await events.feed(where, { after: 0, limit: 100 })).events;
     expect(whole).toHaveLength(16);
     for (const [index, { position }] of whole.entries())
       expect(position).toBeGreaterThan(whole[index - 1]?.position ?? 0);
@@ -164,7 +164,7 @@ function feeding(subject: () => Subject): void {
     expect(times).toEqual([...times].sort());
     const paged = [];
     for (let after = 0; ; ) {
-      const page = await events.feed(where, { after, limit: 3 });
+      const page = (await events.feed(where, { after, limit: 3 })).events;
       paged.push(...page);
       const last = page.at(-1);
       if (last === undefined) break;
@@ -177,10 +177,10 @@ function feeding(subject: () => Subject): void {
     const { events, clock } = subject();
     const where = { tenant: TENANT, streams: ["submission"] as const };
     await history(subject(), 1, creation({ at: clock.now() }));
-    const after = (await events.feed(where, { after: 0, limit: 100 })).at(-1)?.position ?? 0;
-    expect(await events.feed(where, { after, limit: 10 })).toEqual([]);
+    const after = (await events.feed(where, { after: 0, limit: 100 })).events.at(-1)?.position ?? 0;
+    expect((await events.feed(where, { after, limit: 10 })).events).toEqual([]);
     const later = await history(subject(), 0, creation({ at: clock.now() }));
-    const fresh = await events.feed(where, { after, limit: 10 });
+    const fresh = (await events.feed(where, { after, limit: 10 })).events;
     expect(idsOf(fresh.map(({ event }) => event))).toEqual(idsOf(later.events));
   });
 
@@ -191,7 +191,7 @@ function feeding(subject: () => Subject): void {
     await history(subject(), 0, creation({ at: clock.now(), intakeId: "other" }));
     await history(subject(), 0, creation({ at: clock.now(), tenant: "other" }));
     const count = async (where: Partial<Parameters<typeof events.feed>[0]>) =>
-      (await events.feed({ tenant: TENANT, streams: ALL, ...where }, { after: 0, limit: 100 })).length;
+      (await events.feed({ tenant: TENANT, streams: ALL, ...where }, { after: 0, limit: 100 })).events.length;
     expect(await count({})).toBe(10);
     expect(await count({ tenant: "other" })).toBe(2);
     expect(await count({ intakeIds: ["other"] })).toBe(2);

@@ -44,6 +44,7 @@ function newSubmission({ at, ...details }: Details): Submission {
     version: 1,
     revision: 1,
     epoch: 0,
+    epochSince: at,
     tokensRevoked: false,
     fields: { name: "Ada" },
     sizeBound: 14,

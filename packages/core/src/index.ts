@@ -13,7 +13,7 @@ export { DEFAULT_TENANT } from "./operations/keys.ts";
 export type { Answer } from "./operations/support/answer.ts";
 export type { Backend } from "./ports/backend.ts";
 export type * from "./ports/deadlines.ts";
-export type * from "./ports/events.ts";
+export * from "./ports/events.ts";
 export type * from "./ports/health.ts";
 export type * from "./ports/idempotency.ts";
 export { type Instrumentation, type Measure, silent } from "./ports/instrumentation.ts";

@@ -64,21 +64,26 @@ async function* withHeartbeat(
   events: AsyncGenerator<IntakeEvent, void, undefined>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  yield ": connected\n\n";
-  let next = events.next();
-  while (!signal.aborted) {
-    let timer: NodeJS.Timeout | undefined;
-    const beat = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), HEARTBEAT_MS);
-    });
-    const result = await Promise.race([next, beat]);
-    clearTimeout(timer);
-    if (result === undefined) {
-      yield ": still here\n\n";
-      continue;
+  try {
+    yield ": connected\n\n";
+    let next = events.next();
+    while (!signal.aborted) {
+      let timer: NodeJS.Timeout | undefined;
+      const beat = new Promise<undefined>((resolve) => {
+        timer = setTimeout(() => resolve(undefined), HEARTBEAT_MS);
+      });
+      const result = await Promise.race([next, beat]);
+      clearTimeout(timer);
+      if (result === undefined) {
+        yield ": still here\n\n";
+        continue;
+      }
+      if (result.done === true) return;
+      yield frame(result.value);
+      next = events.next();
     }
-    if (result.done === true) return;
-    yield frame(result.value);
-    next = events.next();
+  } finally {
+    // A reader that leaves between two frames: the watch must end with it.
+    await events.return();
   }
 }

@@ -264,7 +264,7 @@ const byKeyRoutes: Route[] = [
     summary: "Issue a new token and retire the ones before it",
     body: TokenAdminRequest,
     response: TokenAdminResponse,
-    opensWith: "key",
+    opensWith: "token or key",
     errors: WRITE_ERRORS,
     call: (operations, request) => operations.reissueToken(writeCall(request)),
   },

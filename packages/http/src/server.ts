@@ -30,6 +30,8 @@ export interface HttpOptions {
   maxKeys: number;
   maxHeaderBytes: number;
   requestTimeoutMs: number;
+  /** A client that does not read its answer holds a stop up for no longer. */
+  stopGraceMs: number;
   trustProxy: boolean;
   allowTestHeaders: boolean;
 }
@@ -46,7 +48,8 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     bodyLimit: options.maxBodyBytes,
     requestTimeout: options.requestTimeoutMs,
     routerOptions: { maxParamLength: 1024 },
-    trustProxy: options.trustProxy,
+    // One proxy: what it adds to X-Forwarded-For is true, what came before is whatever the client wrote.
+    trustProxy: options.trustProxy ? (_address, hop) => hop === 0 : false,
     forceCloseConnections: "idle",
     // A request without Host is refused by us, in the envelope.
     http: { maxHeaderSize: options.maxHeaderBytes, requireHostHeader: false },
@@ -72,7 +75,11 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     stop.abort();
     // A connection that was busy when the server began to close is kept alive after its answer, for nobody.
     const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
-    app.server.once("close", () => clearInterval(closing));
+    const giveUp = setTimeout(() => app.server.closeAllConnections(), options.stopGraceMs);
+    app.server.once("close", () => {
+      clearInterval(closing);
+      clearTimeout(giveUp);
+    });
   });
   return app;
 }
@@ -100,7 +107,10 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   if (["debug", "trace"].includes(options.logger.level)) app.addHook("onResponse", logAnswer);
   app.setErrorHandler((error, request, reply) => {
     const known = asContractError(error);
-    if (known.type === "internal_error") request.log.error({ err: error, requestId: request.id }, "request failed");
+    // A store that is down says why in its cause; the caller is not told.
+    const cause =
+      known.type === "internal_error" ? error : known.type === "service_unavailable" ? known.cause : undefined;
+    if (cause !== undefined) request.log.error({ err: cause, requestId: request.id }, "request failed");
     return sendError(reply, known);
   });
   app.setNotFoundHandler(refuseMissing);

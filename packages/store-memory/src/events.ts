@@ -1,8 +1,20 @@
-import { type ChainedEvent, type EventFilter, type EventLog, toIso } from "@formbridge/core";
+import { type ChainedEvent, type EventFilter, type EventLog, MAX_PAGE_SIZE, toIso } from "@formbridge/core";
 import { answer, type Tables } from "./tables.ts";
 
 const chosen = ({ stream, type }: ChainedEvent, { streams, types }: EventFilter): boolean =>
   streams.includes(stream) && (types === undefined || types.includes(type));
+
+/** Lets events pass until they add up to a full page; one always fits. */
+function createSizeLimit(): (event: ChainedEvent) => boolean {
+  let size = 0;
+  let full = false;
+  return ({ payload }) => {
+    const before = size;
+    size += JSON.stringify(payload).length;
+    full ||= before > 0 && size > MAX_PAGE_SIZE;
+    return !full;
+  };
+}
 
 export function createEventLog(tables: Tables): EventLog {
   return {
@@ -15,7 +27,8 @@ export function createEventLog(tables: Tables): EventLog {
           .slice(known + 1)
           .map(({ event }) => event)
           .filter((event) => chosen(event, filter))
-          .slice(0, limit);
+          .slice(0, limit)
+          .filter(createSizeLimit());
       }),
     auditHeads: ({ tenant, submissionId }) =>
       answer(tables, () => {
@@ -36,7 +49,12 @@ export function createEventLog(tables: Tables): EventLog {
               (from === undefined || event.ts >= toIso(from)) &&
               (until === undefined || event.ts < toIso(until)),
           );
-        return found.slice(0, limit).map(({ position, event }) => ({ position, event }));
+        const page = found.slice(0, limit);
+        const fits = createSizeLimit();
+        const events = page.filter(({ event }) => fits(event)).map(({ position, event }) => ({ position, event }));
+        const whole = events.length === found.length;
+        const position = whole ? Math.max(after, tables.events.length) : (events.at(-1)?.position ?? after);
+        return { events, position };
       }),
   };
 }

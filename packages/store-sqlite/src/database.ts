@@ -1,6 +1,7 @@
 import Sqlite, { type Database } from "better-sqlite3";
 
-const BUSY_TIMEOUT_MS = 5_000;
+/** The whole process waits: long enough for a command that writes a row, not for one that forgot to end. */
+const BUSY_TIMEOUT_MS = 1_000;
 
 /** Opens the file as FormBridge uses it, and creates it when absent. The schema is `migrate`'s business. */
 export function openDatabase(file: string): Database {

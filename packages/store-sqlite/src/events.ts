@@ -1,5 +1,5 @@
 import type { EventStream, EventType, SubmissionState } from "@formbridge/contract";
-import { type ChainedEvent, type EventLog, type Instant, toIso } from "@formbridge/core";
+import { type ChainedEvent, type EventLog, type Instant, MAX_PAGE_SIZE, toIso } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 
@@ -90,6 +90,7 @@ export function createEventWriter(db: Database): (owner: EventOwner, event: Chai
 
 interface FeedParameters {
   after: number;
+  end: number;
   tenant: string;
   streams: string;
   types: string | null;
@@ -103,7 +104,24 @@ const listed = (values: readonly string[] | undefined): string | null =>
   values === undefined ? null : JSON.stringify(values);
 const isoOf = (at: Instant | undefined): string | null => (at === undefined ? null : toIso(at));
 
+const FEED_WINDOW = 5_000;
+const MAX_WINDOWS = 10;
+const PAYLOAD = 10;
+
+/** Takes rows until they add up to a full page: a page is bounded by its size, not only by its length. */
+function takeWhileSmall(rows: Iterable<EventColumns>): EventColumns[] {
+  const taken: EventColumns[] = [];
+  let size = 0;
+  for (const columns of rows) {
+    size += (columns[PAYLOAD] as string | null)?.length ?? 0;
+    if (taken.length > 0 && size > MAX_PAGE_SIZE) break;
+    taken.push(columns);
+  }
+  return taken;
+}
+
 export function createEventLog(db: Database): EventLog {
+  const lastPosition = db.prepare<[], number>("SELECT max(position) FROM events").pluck();
   const sidOf = db
     .prepare<[string, string], number>("SELECT sid FROM submissions WHERE submission_id = ? AND tenant = ?")
     .pluck();
@@ -128,7 +146,7 @@ export function createEventLog(db: Database): EventLog {
   const ofAll = db
     .prepare<[FeedParameters], EventColumns>(
       `SELECT ${COLUMNS} FROM events NOT INDEXED
-       WHERE position > @after AND tenant = @tenant AND ${chosen}
+       WHERE position > @after AND position <= @end AND tenant = @tenant AND ${chosen}
          AND (@intakeIds IS NULL OR intake_id IN (SELECT value FROM json_each(@intakeIds)))
          AND (@from IS NULL OR ts >= @from) AND (@until IS NULL OR ts < @until)
        ORDER BY position LIMIT @limit`,
@@ -144,7 +162,7 @@ export function createEventLog(db: Database): EventLog {
         if (after === undefined) return undefined;
         if (sid === undefined) return [];
         const parameters = { sid, after, streams: JSON.stringify(streams), types: listed(types), limit };
-        return ofSubmission.all(parameters).map(eventOf);
+        return takeWhileSmall(ofSubmission.iterate(parameters)).map(eventOf);
       }),
     auditHeads: ({ tenant, submissionId }) =>
       answer(() => {
@@ -157,19 +175,25 @@ export function createEventLog(db: Database): EventLog {
         };
       }),
     feed: ({ tenant, intakeIds, from, until, streams, types }, { after, limit }) =>
-      answer(() =>
-        ofAll
-          .all({
-            after,
-            tenant,
-            streams: JSON.stringify(streams),
-            types: listed(types),
-            intakeIds: listed(intakeIds),
-            from: isoOf(from),
-            until: isoOf(until),
-            limit,
-          })
-          .map((columns) => ({ position: columns[0], event: eventOf(columns) })),
-      ),
+      answer(() => {
+        const filter = {
+          tenant,
+          streams: JSON.stringify(streams),
+          types: listed(types),
+          intakeIds: listed(intakeIds),
+          from: isoOf(from),
+          until: isoOf(until),
+        };
+        const last = lastPosition.get() ?? 0;
+        // Window by window: what a tenant does not want of a long log is passed over in bounded steps.
+        for (let start = after, looked = 0; ; looked += 1) {
+          const end = Math.min(start + FEED_WINDOW, last);
+          const rows = takeWhileSmall(ofAll.iterate({ ...filter, after: start, end, limit }));
+          const events = rows.map((columns) => ({ position: columns[0], event: eventOf(columns) }));
+          if (events.length > 0) return { events, position: events.at(-1)?.position ?? end };
+          if (end >= last || looked >= MAX_WINDOWS) return { events, position: Math.max(end, after) };
+          start = end;
+        }
+      }),
   };
 }

@@ -16,7 +16,7 @@ export async function* historyOf(
     const query = { ...where, streams: EVENT_STREAMS, ...(afterEventId !== undefined && { afterEventId }) };
     const events = (await backend.events.read(query, BATCH)) ?? [];
     yield* events;
+    if (events.length === 0) return;
     afterEventId = events.at(-1)?.eventId;
-    if (events.length < BATCH) return;
   }
 }

@@ -24,7 +24,14 @@ export interface Config {
   sweepIntervalMs: number;
   auditFlushMs: number;
   pageTokenTtlMs: number;
-  limits: { maxBodyBytes: number; maxDepth: number; maxKeys: number; maxHeaderBytes: number; requestTimeoutMs: number };
+  limits: {
+    maxBodyBytes: number;
+    maxDepth: number;
+    maxKeys: number;
+    maxHeaderBytes: number;
+    requestTimeoutMs: number;
+    stopGraceMs: number;
+  };
   settings: Settings;
 }
 
@@ -61,6 +68,7 @@ export function readConfig(env: Env = process.env): Config {
       maxKeys: read.number("FORMBRIDGE_MAX_KEYS", { min: 1 }),
       maxHeaderBytes: read.number("FORMBRIDGE_MAX_HEADER_BYTES", { min: 1024 }),
       requestTimeoutMs: read.number("FORMBRIDGE_REQUEST_TIMEOUT_MS", { min: 100 }),
+      stopGraceMs: read.number("FORMBRIDGE_STOP_GRACE_MS"),
     },
     settings: operationSettings(read),
   };

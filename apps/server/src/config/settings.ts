@@ -93,6 +93,7 @@ export const SETTINGS = {
   FORMBRIDGE_MAX_HEADER_BYTES: count(16_384, "largest header block"),
   FORMBRIDGE_MAX_SCHEMA_FIELDS: count(500, "most fields in an intake's schema"),
   FORMBRIDGE_REQUEST_TIMEOUT_MS: ms(30_000, "how long a request may take to arrive"),
+  FORMBRIDGE_STOP_GRACE_MS: ms(10_000, "how long a stop waits for clients that do not read their answers"),
   FORMBRIDGE_ALLOW_TEST_HEADERS: { kind: "flag", fallback: false, help: "honour X-Idempotency-TTL" },
   FORMBRIDGE_LOG_LEVEL: { kind: "text", fallback: "info", help: "trace, debug, info, warn, error or silent" },
 } as const satisfies Record<string, Setting>;

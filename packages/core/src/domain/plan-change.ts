@@ -81,6 +81,7 @@ function finish(
   return {
     ...next,
     epoch: submission.epoch + (revoking ? 1 : 0),
+    epochSince: revoking ? now : submission.epochSince,
     // Until somebody asks for a new one: a write does not bring tokens back.
     tokensRevoked: decision.token === "revoke" || (decision.token === "rotate" && submission.tokensRevoked),
     updatedAt: now,

@@ -71,8 +71,9 @@ interface Common {
   version: number;
   /** Internal: grows with every commit. */
   revision: number;
-  /** Tokens of an older epoch were revoked. */
+  /** Tokens of an older epoch were revoked, at this moment the last time. */
   epoch: number;
+  epochSince: Instant;
   /** The current token is told to nobody until it is reissued. */
   tokensRevoked: boolean;
   fields: JsonObject;

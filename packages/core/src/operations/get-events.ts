@@ -10,7 +10,7 @@ import {
 import { ContractError } from "../domain/error.ts";
 import type { Submission } from "../domain/submission.ts";
 import { aboutOf } from "../domain/tokens/refuse-ended.ts";
-import type { EventFilter } from "../ports/events.ts";
+import type { EventFilter, EventLog } from "../ports/events.ts";
 import type { ChainedEvent } from "../ports/store.ts";
 import { type Answer, answerWith, markOf, type Shown } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
@@ -56,11 +56,21 @@ export async function getEvents(context: Context, call: GetEventsCall): Promise<
   if (rows === undefined) throw new ContractError("bad_request", "afterEventId: there is no such event.");
   const events = rows.slice(0, limit).map((event) => eventView(event, { proof: query.proof === "true" }));
   const last = events.at(-1);
-  const hasMore = rows.length > limit;
+  const hasMore = rows.length > limit || (last !== undefined && (await hasAfter(context, where, last.eventId)));
   const { policy } = context.deps.settings;
   const shown: Shown = { submission, intake, now, policy, ...(readToken !== undefined && { token: readToken }) };
   const next = hasMore && last !== undefined ? { nextEventId: last.eventId } : {};
   return answerWith({ ...markOf(shown), events, hasMore, ...next }, shown);
+}
+
+/** A page may be short because its events are large. */
+async function hasAfter(
+  { deps }: Context,
+  where: Parameters<EventLog["read"]>[0],
+  afterEventId: string,
+): Promise<boolean> {
+  const next = await deps.backend.events.read({ ...where, afterEventId }, 1);
+  return next !== undefined && next.length > 0;
 }
 
 /** The history tells more than a late reader may learn. */

@@ -12,7 +12,7 @@ import { checkDefinition } from "../domain/intake/check-definition.ts";
 import type { StoredIntake } from "../ports/intakes.ts";
 import type { Caller } from "./caller.ts";
 import type { Answer } from "./support/answer.ts";
-import { authenticate, reachesIntake, requirePrincipal, requireRole } from "./support/authenticate.ts";
+import { authenticate, hasRole, reachesIntake, requirePrincipal, requireRole } from "./support/authenticate.ts";
 import type { Context } from "./support/context.ts";
 import { viewOf } from "./support/intake-view.ts";
 import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
@@ -21,30 +21,35 @@ const LIST = "intakes";
 const notThere = (): ContractError => new ContractError("not_found", "There is no such intake.");
 
 /** A public intake is readable by everybody; any other one by a key of its tenant that reaches it. */
-async function visibleIntake(context: Context, call: { caller: Caller; intakeId: string }): Promise<StoredIntake> {
+async function visibleIntake(
+  context: Context,
+  call: { caller: Caller; intakeId: string },
+): Promise<{ stored: StoredIntake; forAdmin: boolean }> {
   const { deps } = context;
   const principal = await authenticate(deps, call.caller);
   const stored = await deps.backend.intakes.get(call.intakeId);
-  if (stored?.definition.access === "public" && !stored.retired) return stored;
+  const forAdmin = principal !== undefined && stored?.tenant === principal.tenant && hasRole(principal, "admin");
+  if (stored?.definition.access === "public" && !stored.retired) return { stored, forAdmin };
   if (principal === undefined)
     throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
   if (stored === undefined || stored.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId))
     throw notThere();
-  return stored;
+  return { stored, forAdmin };
 }
 
 export async function getIntake(
   context: Context,
   call: { caller: Caller; intakeId: string },
 ): Promise<Answer<IntakeResponse>> {
-  return { body: { ok: true, intake: viewOf(await visibleIntake(context, call)) } };
+  const { stored, forAdmin } = await visibleIntake(context, call);
+  return { body: { ok: true, intake: viewOf(stored, { forAdmin }) } };
 }
 
 export async function getIntakeSchema(
   context: Context,
   call: { caller: Caller; intakeId: string },
 ): Promise<Answer<IntakeSchemaResponse>> {
-  const { definition } = await visibleIntake(context, call);
+  const { definition } = (await visibleIntake(context, call)).stored;
   return { body: { ok: true, intakeId: definition.id, version: definition.version, schema: definition.schema } };
 }
 
@@ -106,7 +111,7 @@ export async function registerIntake(
     const known = await intakes.get(definition.id);
     const isSame = known?.digest === digest && !known.retired && known.tenant === tenant;
     if (known !== undefined && isSame && (known.source === source || source === "api")) {
-      return { body: { ok: true, intake: viewOf(known) } };
+      return { body: { ok: true, intake: viewOf(known, { forAdmin: true }) } };
     }
     refuseClash(known, { ...intake, digest });
     const put = await intakes.put({ tenant, source, definition, digest }, known?.digest);
@@ -115,7 +120,7 @@ export async function registerIntake(
       throw new ContractError("conflict", `The intake id ${definition.id} collides with another one.`);
     if (put === "stored") {
       const created = known === undefined || known.retired;
-      return { body: { ok: true, intake: viewOf({ ...intake, retired: false }) }, created };
+      return { body: { ok: true, intake: viewOf({ ...intake, retired: false }, { forAdmin: true }) }, created };
     }
   }
   throw new ContractError("conflict", "Others keep changing this intake.", { retryable: true });

@@ -30,8 +30,7 @@ export async function listEvents(
     ...(query.until !== undefined && { until: Date.parse(query.until) }),
     ...eventFilter(query as { stream?: EventStream | "all"; types?: string }),
   };
-  const rows = await deps.backend.events.feed(where, { after: Number(after ?? 0), limit });
-  const position = rows.at(-1)?.position ?? Number(after ?? 0);
-  const items = rows.map((row) => eventView(row.event, { proof: false }));
+  const { events, position } = await deps.backend.events.feed(where, { after: Number(after ?? 0), limit });
+  const items = events.map((row) => eventView(row.event, { proof: false }));
   return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: String(position) })) } };
 }

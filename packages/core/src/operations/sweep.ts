@@ -23,16 +23,23 @@ export async function sweep(context: Context): Promise<Swept> {
   const { sweepBatch, policy } = settings;
   const now = await backend.deadlines.now();
   const overdue = await backend.deadlines.expired(now - policy.clockSkewMs, sweepBatch);
-  await Promise.all(overdue.map((due) => expireOne(context, due)));
+  const failures = await settle(overdue.map((due) => expireOne(context, due)));
   const warnable = await backend.deadlines.warnable(now, sweepBatch);
-  await Promise.all(warnable.map((due) => warnOne(context, due)));
+  failures.push(...(await settle(warnable.map((due) => warnOne(context, due)))));
   const tokens = await backend.tokens.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
   const records = await backend.idempotency.forgetExpired(sweepBatch);
   const swept = { expired: overdue.length, warned: warnable.length, tokens, records };
   for (const what of ["warned", "tokens", "records"] as const) {
     if (swept[what] > 0) instrumentation.record({ name: "swept", what, count: swept[what] });
   }
+  // What can't be done now (a row that this server can't open) must not keep the rest from being done.
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} submissions could not be swept`);
   return swept;
+}
+
+async function settle(work: Promise<void>[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(work);
+  return settled.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 }
 
 async function loadDue({ deps, catalog }: Context, { tenant, submissionId }: Due) {

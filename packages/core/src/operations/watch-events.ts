@@ -39,7 +39,8 @@ export async function watchEvents(
           after = event.eventId;
           yield eventView(event, { proof });
         }
-        if (batch.length < BATCH) await bell.rung();
+        // A short batch may be a large one: only an empty one is the end, for now.
+        if (batch.length === 0) await bell.rung();
         batch = (await read(after)) ?? [];
       }
     } finally {

@@ -15,10 +15,20 @@ export interface FeedEvent {
   event: ChainedEvent;
 }
 
+/** A page of the feed, and how far it looked: where the next one starts, also when nothing on the way was wanted. */
+export interface FeedPage {
+  events: FeedEvent[];
+  position: FeedPosition;
+}
+
+/** What a page holds at most, in characters of payload; one event always fits. */
+export const MAX_PAGE_SIZE = 4_194_304;
+
 /** Reads the append-only log. Events are written by `Store.commit` alone. */
 export interface EventLog {
   /**
-   * A submission's events after `afterEventId` (from the start without it), in order of writing; at most `limit`.
+   * A submission's events after `afterEventId` (from the start without it), in order of writing; at most `limit`, and fewer when
+   * they are large (`MAX_PAGE_SIZE`): only an empty answer is the end.
    * Answers undefined when `afterEventId` is not an event of this submission.
    */
   read(
@@ -27,11 +37,14 @@ export interface EventLog {
   ): Promise<ChainedEvent[] | undefined>;
   /** Where the streams end that the store chains; undefined when there is no such submission. */
   auditHeads(where: { tenant: string; submissionId: string }): Promise<AuditHeads | undefined>;
-  /** Events across submissions after a position. Never skips an event that commits later than one it has shown. */
+  /**
+   * Events across submissions after a position. Never skips an event that commits later than one it has shown. Looks at a
+   * bounded part of the log: the end is reached when a page is empty and its position does not move.
+   */
   feed(
     where: { tenant: string; intakeIds?: readonly string[]; from?: Instant; until?: Instant } & EventFilter,
     page: { after: FeedPosition; limit: number },
-  ): Promise<FeedEvent[]>;
+  ): Promise<FeedPage>;
 }
 
 /** Tells waiting readers that a submission has new events. A hint: the log is the truth, and a lost hint only delays. */

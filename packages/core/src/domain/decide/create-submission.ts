@@ -32,6 +32,7 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     version: 0,
     revision: 0,
     epoch: 1,
+    epochSince: context.now,
     tokensRevoked: false,
     fields: NOTHING,
     sizeBound: 2,

@@ -29,6 +29,9 @@ interface Work {
 
 type Container = JsonObject | Json[];
 
+/** Reading a path tries where a literal name could end: the work grows with the square of its segments. */
+const MAX_EFFORT = 100_000;
+
 /** RFC 7396 with dot-paths at the top level and null where the schema takes it (CONTRACT §2, §13). */
 export function applyPatch(current: JsonObject, patch: Record<string, unknown>, intake: CompiledIntake): PatchResult {
   assertStorable(patch);
@@ -37,7 +40,10 @@ export function applyPatch(current: JsonObject, patch: Record<string, unknown>, 
   const root: JsonObject = { ...current };
   work.copied.add(root);
   let overlapping = false;
+  let effort = 0;
   for (const [key, value] of Object.entries(patch)) {
+    effort += key.includes(".") ? key.split(".", MAX_DEPTH + 1).length ** 2 : 0;
+    if (effort > MAX_EFFORT) throw new ContractError("bad_request", "The patch has too many long paths.");
     const path = pathOf(key, root, view);
     if (path.length > 1) assertStorable(value, path);
     overlapping ||= path.length > 1;
@@ -110,14 +116,12 @@ interface Member {
   path: Path;
   segment: string;
   value: Json;
-  /** Below a value that the schema does not take as an object: a wrong type, stored as such, and no unknown field. */
-  misplaced?: boolean;
 }
 
-function merge(container: Container, { path, segment, value, misplaced = false }: Member, work: Work): void {
+function merge(container: Container, { path, segment, value }: Member, work: Work): void {
   const rule = work.intake.ruleAt(path);
   const found = own(container, segment);
-  if (!rule.allowed && !misplaced && !(value === null && found !== undefined)) {
+  if (!rule.allowed && !(value === null && found !== undefined)) {
     refuse(path, notAField(path), work);
     return;
   }
@@ -128,19 +132,35 @@ function merge(container: Container, { path, segment, value, misplaced = false }
     return;
   }
   if (!isJsonObject(value) || rule.file !== undefined) {
-    if (!misplaced) checkInside(value, path, work);
+    checkInside(value, path, work);
     put(container, segment, value);
     work.set.push({ path, value });
     return;
   }
+  if (!work.view.takes(path, "object")) {
+    // A wrong type, stored as such: what it is made of has no places of its own.
+    const merged = plainMerge(found, value);
+    put(container, segment, merged);
+    work.set.push({ path, value: merged });
+    return;
+  }
   const into = writable(isJsonObject(found) ? found : {}, work);
   const before = work.set.length;
-  const outOfPlace = misplaced || !work.view.takes(path, "object");
   for (const [name, inner] of Object.entries(value)) {
-    merge(into, { path: [...path, name], segment: name, value: inner, misplaced: outOfPlace }, work);
+    merge(into, { path: [...path, name], segment: name, value: inner }, work);
   }
   put(container, segment, into);
   if (!isJsonObject(found) && work.set.length === before) work.set.push({ path, value: into });
+}
+
+/** RFC 7396 where the schema has no say. */
+function plainMerge(found: Json | undefined, patch: JsonObject): JsonObject {
+  const merged: JsonObject = isJsonObject(found) ? { ...found } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else merged[name] = isJsonObject(value) ? plainMerge(own(merged, name), value) : value;
+  }
+  return merged;
 }
 
 /** Arrays are stored whole, so what their objects hold is looked through here. */
@@ -164,7 +184,11 @@ function remove(container: Container, segment: string): void {
   else delete container[segment];
 }
 
+/** Enough to mend; a refusal must not be larger than what was refused. */
+const MAX_REFUSED = 100;
+
 function refuse(at: Path, message: string, { refused }: Work): void {
+  if (refused.size >= MAX_REFUSED) return;
   const path = at.join(".");
   if (!refused.has(path)) refused.set(path, { path, code: "custom", message });
 }

@@ -38,6 +38,11 @@ function visit(value: unknown, depth: number): void {
   }
 }
 
+/** A path is written down for every value below it: a long name would be written as often. */
+const MAX_NAME = 256;
+
 function assertName(name: string): void {
+  if (name.length > MAX_NAME)
+    throw new ContractError("bad_request", `The name of a field has at most ${MAX_NAME} characters.`);
   if (RESERVED.has(name)) throw new ContractError("bad_request", `${name} can't be the name of a field.`);
 }

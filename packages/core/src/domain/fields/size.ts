@@ -12,10 +12,20 @@ export function boundedSize(
   { bound, max }: { bound: number; max: number },
 ): number {
   let next = bound;
-  for (const { path, value } of patched.set) next += path.join(".").length + lengthOf(value);
+  let paths = 0;
+  for (const { path, value } of patched.set) {
+    for (const segment of path) paths += segment.length + 1;
+    next += lengthOf(value);
+  }
+  // Every place is told by its whole path, in the answer and in the history.
+  if (paths > max) throw tooLarge(max);
+  next += paths;
   if (next <= max) return next;
   const exact = lengthOf(patched.fields);
   if (exact > max)
     throw new ContractError("payload_too_large", `A submission holds at most ${max} characters of JSON.`);
   return exact;
 }
+
+const tooLarge = (max: number): ContractError =>
+  new ContractError("payload_too_large", `A submission holds at most ${max} characters of JSON.`);

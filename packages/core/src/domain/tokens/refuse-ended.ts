@@ -49,7 +49,7 @@ export function tokenOverError(
   submission: Submission,
   why: { reason: "ttl_elapsed" | "admin_revoked"; now: Instant },
 ): ContractError {
-  const ended = why.reason === "ttl_elapsed" ? token.expiresAt : submission.updatedAt;
+  const ended = why.reason === "ttl_elapsed" ? token.expiresAt : submission.epochSince;
   const canRecover = !isTerminal(submission.state);
   return new ContractError(
     "token_expired",

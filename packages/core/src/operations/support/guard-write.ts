@@ -45,7 +45,9 @@ function refuseStale({ context, call, spec, found, actor }: Attempt<object>): vo
       operation: spec.operation,
       attemptedVersion: stale.detail.yourVersion ?? 0,
       currentVersion: submission.version,
-      rejectedFields: Object.keys(spec.attempted ?? {}).slice(0, 50),
+      rejectedFields: Object.keys(spec.attempted ?? {})
+        .slice(0, 50)
+        .map((name) => name.slice(0, 100)),
     },
     now: found.now,
   });
