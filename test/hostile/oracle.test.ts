@@ -51,7 +51,7 @@ describe("the judge of hostile cases", () => {
     ["a status that the document does not declare", answer(410, error("expired")), /not declared/],
     ["a success that is not as declared", answer(201, '{"ok":true,"keyId":1}'), /not as declared/],
     ["a stack trace", answer(400, error("bad_request", { message: "x at parse (file.ts:10:3)" })), /insides/],
-    ["a path of ours", answer(400, error("bad_request", { message: "no /work/main/packages/x.ts" })), /insides/],
+    ["a path of ours", answer(400, error("bad_request", { message: "no /srv/app/node_modules/x.ts" })), /insides/],
     ["a word of the database", answer(400, error("bad_request", { message: "SQLITE_BUSY" })), /insides/],
     ["a statement", answer(400, error("bad_request", { message: "SELECT a FROM b" })), /insides/],
     ["a token in a 404", answer(404, error("not_found", { message: TOKEN })), /a resume token in a 404/],

@@ -1,0 +1,86 @@
+import {
+  ListEventsQuery,
+  ListEventsResponse,
+  ListSubmissionsQuery,
+  ListSubmissionsResponse,
+  RetryDeliveryRequest,
+  RetryDeliveryResponse,
+  ReviewRequest,
+  ReviewResponse,
+  TokenAdminRequest,
+  TokenAdminResponse,
+} from "@formbridge/contract";
+import type { Route } from "../route.ts";
+import { ADMIN_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
+
+export const byKeyRoutes: Route[] = [
+  {
+    method: "POST",
+    path: "/submissions/:ref/review",
+    id: "review",
+    summary: "Approve or reject",
+    body: ReviewRequest,
+    response: ReviewResponse,
+    opensWith: "key",
+    errors: WRITE_ERRORS,
+    call: (operations, request) => {
+      const { decision, reasons } = request.body as ReviewRequest;
+      return operations.review({ ...writeCall(request), decision, ...(reasons && { reasons }) });
+    },
+  },
+  {
+    method: "POST",
+    path: "/submissions/:ref/tokens/revoke",
+    id: "revokeTokens",
+    summary: "Make every token of a submission worthless",
+    body: TokenAdminRequest,
+    response: TokenAdminResponse,
+    opensWith: "key",
+    errors: WRITE_ERRORS,
+    call: (operations, request) => operations.revokeTokens(writeCall(request)),
+  },
+  {
+    method: "POST",
+    path: "/submissions/:ref/tokens/reissue",
+    id: "reissueToken",
+    summary: "Issue a new token and retire the ones before it",
+    body: TokenAdminRequest,
+    response: TokenAdminResponse,
+    opensWith: "token or key",
+    errors: WRITE_ERRORS,
+    call: (operations, request) => operations.reissueToken(writeCall(request)),
+  },
+  {
+    method: "POST",
+    path: "/submissions/:ref/deliveries/retry",
+    id: "retryDelivery",
+    summary: "Start a delivery again",
+    body: RetryDeliveryRequest,
+    response: RetryDeliveryResponse,
+    opensWith: "key",
+    errors: WRITE_ERRORS,
+    call: (operations, request) => operations.retryDelivery(writeCall(request)),
+  },
+  {
+    method: "GET",
+    path: "/submissions",
+    id: "listSubmissions",
+    summary: "List submissions, newest first",
+    query: ListSubmissionsQuery,
+    response: ListSubmissionsResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, query }) => operations.listSubmissions({ caller, query }),
+  },
+  {
+    method: "GET",
+    path: "/events",
+    id: "listEvents",
+    summary: "Follow the events of all submissions, in the order they were committed",
+    query: ListEventsQuery,
+    response: ListEventsResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, query }) => operations.listEvents({ caller, query }),
+  },
+];

@@ -1,0 +1,46 @@
+import {
+  CreateKeyRequest,
+  CreateKeyResponse,
+  ListIntakesQuery,
+  ListKeysResponse,
+  RevokeKeyResponse,
+} from "@formbridge/contract";
+import type { Route } from "../route.ts";
+import { ADMIN_ERRORS, param } from "./shared.ts";
+
+export const keyRoutes: Route[] = [
+  {
+    method: "POST",
+    path: "/keys",
+    id: "createKey",
+    summary: "Make an API key; it is shown this once",
+    body: CreateKeyRequest,
+    response: CreateKeyResponse,
+    creates: true,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, body }) =>
+      operations.createKey({ caller, request: body as unknown as CreateKeyRequest }),
+  },
+  {
+    method: "GET",
+    path: "/keys",
+    id: "listKeys",
+    summary: "List API keys",
+    query: ListIntakesQuery,
+    response: ListKeysResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, query }) => operations.listKeys({ caller, query }),
+  },
+  {
+    method: "DELETE",
+    path: "/keys/:keyId",
+    id: "revokeKey",
+    summary: "Revoke an API key",
+    response: RevokeKeyResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, request) => operations.revokeKey({ caller: request.caller, keyId: param(request, "keyId") }),
+  },
+];

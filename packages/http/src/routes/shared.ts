@@ -1,0 +1,52 @@
+import type { ErrorType } from "@formbridge/contract";
+import type { Parsed } from "../route.ts";
+
+export const WRITE_ERRORS: readonly ErrorType[] = [
+  "bad_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "token_invalid",
+  "token_required",
+  "token_conflict",
+  "token_expired",
+  "expired",
+  "cancelled",
+  "conflict",
+  "needs_approval",
+  "invalid",
+  "rate_limited",
+  "service_unavailable",
+];
+export const READ_ERRORS: readonly ErrorType[] = [
+  "bad_request",
+  "unauthorized",
+  "not_found",
+  "token_invalid",
+  "token_conflict",
+  "token_expired",
+  "expired",
+  "rate_limited",
+  "service_unavailable",
+];
+export const ADMIN_ERRORS: readonly ErrorType[] = [
+  "bad_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "service_unavailable",
+];
+
+/** What every write takes beside its own fields. */
+export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs }: Parsed) => {
+  const { actor } = body as { actor?: never };
+  return {
+    caller,
+    target,
+    ...(actor !== undefined && { actor }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(idempotencyTtlMs !== undefined && { idempotencyTtlMs }),
+  };
+};
+
+export const param = ({ params }: Parsed, name: string): string => params[name] ?? "";

@@ -1,0 +1,162 @@
+import {
+  CancelRequest,
+  CancelResponse,
+  ConfirmUploadRequest,
+  ConfirmUploadResponse,
+  CreateSubmissionRequest,
+  CreateSubmissionResponse,
+  GetEventsQuery,
+  GetEventsResponse,
+  GetSubmissionQuery,
+  GetSubmissionResponse,
+  RequestUploadRequest,
+  RequestUploadResponse,
+  SetFieldsRequest,
+  SetFieldsResponse,
+  SubmitRequest,
+  SubmitResponse,
+  ValidateRequest,
+  ValidateResponse,
+} from "@formbridge/contract";
+import type { Route } from "../route.ts";
+import { param, READ_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
+
+export const createRoute: Route = {
+  method: "POST",
+  path: "/intakes/:intakeId/submissions",
+  id: "createSubmission",
+  summary: "Create a submission",
+  body: CreateSubmissionRequest,
+  response: CreateSubmissionResponse,
+  creates: true,
+  opensWith: "key unless public",
+  errors: [
+    "bad_request",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "expired",
+    "invalid",
+    "rate_limited",
+    "locked",
+    "service_unavailable",
+  ],
+  call: (operations, request) =>
+    operations.createSubmission({
+      caller: request.caller,
+      intakeId: param(request, "intakeId"),
+      request: request.body,
+      ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
+      ...(request.idempotencyTtlMs !== undefined && { idempotencyTtlMs: request.idempotencyTtlMs }),
+    }),
+};
+
+/** The paths of one submission, by id or by token: the same rows under both roots. */
+export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[] {
+  const suffix = root.startsWith("/resume") ? "ByToken" : "";
+  const opensWith = root.startsWith("/resume") ? "token" : "token or key";
+  const setFields = {
+    summary: "Set, change or remove fields",
+    body: SetFieldsRequest,
+    response: SetFieldsResponse,
+    opensWith,
+    errors: WRITE_ERRORS,
+    call: (operations, request) =>
+      operations.setFields({ ...writeCall(request), fields: request.body.fields as Record<string, unknown> }),
+  } as const satisfies Partial<Route>;
+  return [
+    {
+      method: "GET",
+      path: root,
+      id: `getSubmission${suffix}`,
+      summary: "Read a submission",
+      query: GetSubmissionQuery,
+      response: GetSubmissionResponse,
+      opensWith,
+      errors: READ_ERRORS,
+      call: (operations, { caller, target, ifNoneMatch }) =>
+        operations.getSubmission({
+          caller,
+          target,
+          ...(ifNoneMatch !== undefined && { unlessChangedSince: ifNoneMatch }),
+        }),
+    },
+    { method: "PATCH", path: root, id: `setFieldsShort${suffix}`, ...setFields },
+    { method: "PATCH", path: `${root}/fields`, id: `setFields${suffix}`, ...setFields },
+    {
+      method: "POST",
+      path: `${root}/validate`,
+      id: `validate${suffix}`,
+      summary: "Check without submitting",
+      body: ValidateRequest,
+      response: ValidateResponse,
+      opensWith,
+      errors: WRITE_ERRORS,
+      call: (operations, request) => operations.validate(writeCall(request)),
+    },
+    {
+      method: "POST",
+      path: `${root}/uploads`,
+      id: `requestUpload${suffix}`,
+      summary: "Announce a file and get a URL for it",
+      body: RequestUploadRequest,
+      response: RequestUploadResponse,
+      opensWith,
+      errors: WRITE_ERRORS,
+      call: (operations, request) => {
+        const { field, filename, mimeType, sizeBytes, sha256 } = request.body as RequestUploadRequest;
+        const upload = { field, filename, mimeType, sizeBytes, ...(sha256 !== undefined && { sha256 }) };
+        return operations.requestUpload({ ...writeCall(request), upload });
+      },
+    },
+    {
+      method: "POST",
+      path: `${root}/uploads/:uploadId/confirm`,
+      id: `confirmUpload${suffix}`,
+      summary: "Say that a file was sent",
+      body: ConfirmUploadRequest,
+      response: ConfirmUploadResponse,
+      opensWith,
+      errors: WRITE_ERRORS,
+      call: (operations, request) =>
+        operations.confirmUpload({ ...writeCall(request), uploadId: param(request, "uploadId") }),
+    },
+    {
+      method: "POST",
+      path: `${root}/submit`,
+      id: `submit${suffix}`,
+      summary: "Submit for review or delivery",
+      body: SubmitRequest,
+      response: SubmitResponse,
+      opensWith,
+      errors: [...WRITE_ERRORS, "missing", "upload_pending", "locked"],
+      call: (operations, request) => operations.submit(writeCall(request)),
+    },
+    {
+      method: "DELETE",
+      path: root,
+      id: `cancel${suffix}`,
+      summary: "Cancel a submission",
+      body: CancelRequest,
+      response: CancelResponse,
+      opensWith,
+      errors: WRITE_ERRORS,
+      call: (operations, request) => {
+        const { reason } = request.body as CancelRequest;
+        return operations.cancel({ ...writeCall(request), ...(reason !== undefined && { reason }) });
+      },
+    },
+    {
+      method: "GET",
+      path: `${root}/events`,
+      id: `getEvents${suffix}`,
+      summary: "Read the history: JSON, JSON lines, or a live stream, as Accept asks",
+      query: GetEventsQuery,
+      response: GetEventsResponse,
+      opensWith,
+      errors: READ_ERRORS,
+      call: (operations, { caller, target, query }) => operations.getEvents({ caller, target, query }),
+    },
+  ];
+}
