@@ -50,7 +50,7 @@ export const SETTINGS = {
   FORMBRIDGE_TRUST_PROXY: {
     kind: "flag",
     fallback: false,
-    help: "a TLS proxy is in front: trust its X-Forwarded headers",
+    help: "one TLS proxy is in front: take the client's address from it",
   },
   FORMBRIDGE_RATE_LIMIT: { kind: "text", fallback: "on", help: "on or off" },
   FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND: count(
