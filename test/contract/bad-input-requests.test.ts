@@ -3,34 +3,23 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { tempFolder } from "../support/child.ts";
 import { type Loose, minimalIntake, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
-import { AGENT, create, created, parseRaw, sendRaw, setFields } from "../support/moves.ts";
+import { AGENT, create, created, everything, parseRaw, sendRaw, setFields } from "../support/moves.ts";
 
 let server: TestServer;
 let mine: Loose;
 let other: Loose;
 let whole: unknown;
 
-async function everything(): Promise<unknown> {
-  const paths = [
-    "/submissions?limit=1000&fields=true",
-    "/events?stream=all&limit=1000",
-    "/intakes?limit=1000",
-    "/keys?limit=1000",
-  ];
-  const replies = await Promise.all(paths.map((path) => server.call("GET", path, { key: server.adminKey })));
-  return replies.map(({ body }) => body.items);
-}
-
 beforeAll(async () => {
   server = await startTestServer({ store: "memory" });
   await server.putIntake({ id: "forms" });
   mine = await created(server, "forms");
   other = await created(server, "forms");
-  whole = await everything();
+  whole = await everything(server);
 });
 afterAll(() => server.stop());
 afterEach(async (context) => {
-  if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything()).toEqual(whole);
+  if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything(server)).toEqual(whole);
 });
 
 function expectRefusal(reply: Reply, status: number, type: string): void {
@@ -246,7 +235,7 @@ describe("numbers, actors and keys", () => {
   it("[BAD-INPUT-TTL] a minute and a year are within", async () => {
     for (const ttlMs of [60_000, 31_536_000_000])
       expect((await create(server, "forms", { body: { ttlMs } })).status).toBe(201);
-    whole = await everything();
+    whole = await everything(server);
   });
 
   it("[BAD-INPUT-SYSTEM-ACTOR] [BAD-INPUT-NO-EFFECT] nobody speaks as the system", async () => {
@@ -303,7 +292,7 @@ describe("numbers, actors and keys", () => {
     const theirKey = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
     await server.putIntake({ id: "closed", access: "key" });
     const hidden = await created(server, "closed", { key: server.adminKey });
-    whole = await everything();
+    whole = await everything(server);
     const absent = "sub_01977d3e-8c00-7000-8000-000000000001";
     const pairs: [string, string, string, unknown?][] = [
       ["GET", `/submissions/${hidden.submissionId}`, `/submissions/${absent}`],
@@ -326,6 +315,6 @@ describe("numbers, actors and keys", () => {
       expect([method, theirs, foreign.status]).toEqual([method, theirs, 404]);
       expect(foreign.body).toEqual(none.body);
     }
-    expect(await everything()).toEqual(whole);
+    expect(await everything(server)).toEqual(whole);
   });
 });

@@ -1,23 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Reply, startTestServer, type TestServer } from "../support/harness.ts";
-import { AGENT, created, parseRaw, sendRaw, setFields } from "../support/moves.ts";
+import { AGENT, created, everything, parseRaw, sendRaw, setFields } from "../support/moves.ts";
 
 let server: TestServer;
 let id: string;
 let token: string;
 let whole: unknown;
-
-/** Everything that a bad request could have changed. */
-async function everything(): Promise<unknown> {
-  const parts = [
-    "/submissions?limit=1000&fields=true",
-    "/events?stream=all&limit=1000",
-    "/intakes?limit=1000",
-    "/keys?limit=1000",
-  ];
-  const replies = await Promise.all(parts.map((path) => server.call("GET", path, { key: server.adminKey })));
-  return replies.map(({ body }) => body.items);
-}
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -25,11 +13,11 @@ beforeAll(async () => {
   const made = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
   id = made.submissionId;
   token = made.resumeToken;
-  whole = await everything();
+  whole = await everything(server);
 });
 afterAll(() => server.stop());
 afterEach(async (context) => {
-  if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything()).toEqual(whole);
+  if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything(server)).toEqual(whole);
 });
 
 function expectRefusal(reply: Reply, status: number, type: string): void {
@@ -120,7 +108,7 @@ describe("bodies", () => {
     };
     expect((await server.call("PATCH", path, { raw: bodyOf(1_048_577) })).status).toBe(413);
     expect((await server.call("PATCH", path, { raw: bodyOf(1_048_576) })).status).toBe(200);
-    whole = await everything();
+    whole = await everything(server);
   });
 
   it("[BAD-INPUT-TOO-DEEP] a body of depth 64 is read, one of 65 is not", async () => {
@@ -132,7 +120,7 @@ describe("bodies", () => {
     };
     expect((await server.call("PATCH", path, { raw: bodyOf(65) })).status).toBe(400);
     expect((await server.call("PATCH", path, { raw: bodyOf(64) })).status).toBe(200);
-    whole = await everything();
+    whole = await everything(server);
   });
 
   it.each([
@@ -184,7 +172,7 @@ describe("bodies", () => {
       raw: '{"actor":{"kind":"agent","id":"b"},"fields":{"name":"\\ud83c\\udf88"}}',
     });
     expect([reply.status, reply.body.fields.name]).toEqual([200, "🎈"]);
-    whole = await everything();
+    whole = await everything(server);
   });
 
   it.each([
@@ -216,7 +204,7 @@ describe("bodies", () => {
     const raw = `{"actor":{"kind":"agent","id":"b"},"fields":{"n":${text}}}`;
     const reply = await server.call("PATCH", `/resume/${made.resumeToken}/fields`, { raw });
     expect([reply.status, reply.body.fields?.n]).toEqual([200, kept]);
-    whole = await everything();
+    whole = await everything(server);
   });
 });
 

@@ -108,3 +108,15 @@ export async function until<T>(ask: () => T | undefined | Promise<T | undefined>
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
+
+/** Everything that a refused request could have changed. */
+export async function everything(server: TestServer): Promise<unknown> {
+  const paths = [
+    "/submissions?limit=1000&fields=true",
+    "/events?stream=all&limit=1000",
+    "/intakes?limit=1000",
+    "/keys?limit=1000",
+  ];
+  const replies = await Promise.all(paths.map((path) => server.call("GET", path, { key: server.adminKey })));
+  return replies.map(({ body }) => body.items);
+}
