@@ -150,7 +150,6 @@ describe("signatures", () => {
   });
 
   it("[JWT-REFUSED] a header that asks for what we do not know is refused", async () => {
-    await expectRefused(await scene.token("admin", { header: { crit: ["exp"], exp: 1 } }).catch(() => "eyJ.eyJ.x"));
     await expectRefused(forge({ alg: "ES256", crit: ["x"], x: 1, kid: scene.issuer.newest().kid }, claims(), "AAAA"));
   });
 
