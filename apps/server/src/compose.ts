@@ -8,6 +8,7 @@ import {
   createRandomness,
   type Health,
   type Instrumentation,
+  type Mailer,
   type Operations,
   silent,
 } from "@formbridge/core";
@@ -27,11 +28,16 @@ export interface Core {
 export interface ComposeOptions {
   now?: () => number;
   instrumentation?: Instrumentation;
+  /** Where the server is reached, once that is known; the settings' word comes first. */
+  publicUrl?: () => string;
+  /** Brings codes to their readers; without one, magic links are refused. */
+  mailer?: Mailer;
 }
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export function composeCore(config: Config, options: ComposeOptions = {}): Core {
-  const { now = Date.now, instrumentation = silent } = options;
+  const { now = Date.now, instrumentation = silent, mailer } = options;
+  const { publicUrl = () => `http://${config.host}:${config.port}` } = options;
   const stores = openBackend(config.database, { now, instrumentation });
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
@@ -44,6 +50,8 @@ export function composeCore(config: Config, options: ComposeOptions = {}): Core 
     rateLimiter: createMemoryRateLimiter({ now }),
     instrumentation,
     settings: config.settings,
+    publicUrl: () => config.publicUrl ?? publicUrl(),
+    ...(mailer && { mailer }),
   });
   return {
     backend,

@@ -22,10 +22,14 @@ export interface RunningServer {
 export async function serve(config: Config, options: ComposeOptions = {}): Promise<RunningServer> {
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
-  const core = composeCore(config, options);
+  // With port 0 the address is known only when somebody listens.
+  let url = `http://${config.host}:${config.port}`;
+  const core = composeCore(config, { publicUrl: () => url, ...options });
   try {
     await registerFolder(core, folder);
-    return await listen(config, core);
+    const running = await listen(config, core);
+    url = running.url;
+    return running;
   } catch (error) {
     await core.backend.close();
     throw error;

@@ -4,6 +4,8 @@ import type { Actor, Role } from "@formbridge/contract";
 export interface Caller {
   /** The bearer key as sent, if any. */
   apiKey?: string;
+  /** The secret of a hand-off session as sent, if any. */
+  session?: string;
   /** Where the call comes from, for limits. */
   address: string;
 }
