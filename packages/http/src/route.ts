@@ -37,3 +37,6 @@ export interface Route {
   errors: readonly ErrorType[];
   call(operations: Operations, request: Parsed): Promise<Answer<unknown>>;
 }
+
+/** How `:token` looks: any other word at its place is another path. */
+export const TOKEN_SHAPE = "rtok_[^/]+";

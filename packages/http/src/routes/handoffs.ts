@@ -88,6 +88,7 @@ export const linkRoutes: Route[] = [
     opensWith: "link",
     errors: [
       "bad_request",
+      "unauthorized",
       "forbidden",
       "token_invalid",
       "token_expired",

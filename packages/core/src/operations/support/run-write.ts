@@ -1,4 +1,4 @@
-import type { Actor } from "@formbridge/contract";
+import type { Actor, ErrorType } from "@formbridge/contract";
 import type { DecideContext } from "../../domain/decide/decision.ts";
 import { ContractError } from "../../domain/error.ts";
 import { fingerprint } from "../../domain/idempotency/fingerprint.ts";
@@ -18,6 +18,7 @@ import { type Found, mayHoldToken, resolveTarget, tokenFor } from "./resolve-tar
 import { type Attempt, carriedVersion, type WriteCall, type WriteSpec } from "./write-spec.ts";
 
 const MAX_TRIES = 64;
+const TELLS_NO_TOKEN: readonly ErrorType[] = ["token_expired", "expired", "cancelled", "not_found"];
 
 /**
  * How every write on a submission walks: find it, compare what was named, look for a recorded answer, refuse what has ended,
@@ -77,9 +78,7 @@ async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promis
   const decision = await spec.decide(submission, decideContext, found);
   if (decision.refusal !== undefined && decision.events.length === 0) {
     const { refusal } = decision;
-    throw ["token_expired", "expired", "cancelled"].includes(refusal.type)
-      ? refusal
-      : refusal.withAbout(tell(submission, tokenFor(deps, found)));
+    throw TELLS_NO_TOKEN.includes(refusal.type) ? refusal : refusal.withAbout(tell(submission, tokenFor(deps, found)));
   }
   return await commitWrite(attempt, decision, isGuarded ? record.fingerprint : undefined);
 }
