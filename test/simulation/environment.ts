@@ -123,7 +123,11 @@ function backendOf(world: () => World): Backend {
     intakes: rest("intakes"),
     keys: rest("keys"),
     submissions: rest("submissions"),
-    handoffs: rest("handoffs"),
+    handoffs: {
+      ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
+      // What is long over is remembered here: the model keeps it, too.
+      forgetExpired: async () => 0,
+    },
     close: async () => {},
   };
 }

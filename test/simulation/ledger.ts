@@ -4,6 +4,7 @@ import { TRANSITIONS } from "../../packages/core/src/domain/transitions.ts";
 import type { IntakeName } from "./cast.ts";
 import { canonical, sameJson } from "./chain-check.ts";
 import type { Effect } from "./effects.ts";
+import { checkSide, mintedIn } from "./handovers.ts";
 import { carriedBy, judge, meaningOf, principalOf } from "./judge.ts";
 import {
   type Applied,
@@ -12,6 +13,7 @@ import {
   isEnded,
   isOpen,
   KEEP,
+  type Kind,
   type Memory,
   must,
   SKEW,
@@ -25,9 +27,16 @@ export interface Ledger {
   subs: Map<string, Sub>;
   tokens: Map<string, Token>;
   memories: Map<string, Memory>;
+  /** From the hash of a link or session to its submission. */
+  doors: Map<string, string>;
 }
 
-export const createLedger = (): Ledger => ({ subs: new Map(), tokens: new Map(), memories: new Map() });
+export const createLedger = (): Ledger => ({
+  subs: new Map(),
+  tokens: new Map(),
+  memories: new Map(),
+  doors: new Map(),
+});
 
 const FIRST_HEAD = "0".repeat(64);
 
@@ -59,7 +68,12 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   const token = "token" in by ? ledger.tokens.get(by.token) : undefined;
   const isGone = token !== undefined && loaded.presented === undefined;
   must(!isGone || now - SKEW > token.expiresAt, "a token was forgotten before its time");
-  const sub = "id" in by ? ledger.subs.get(by.id) : isGone ? undefined : ledger.subs.get(token?.sub ?? "");
+  const behind = "session" in by ? subBehind(ledger, by.session) : undefined;
+  must(
+    !("session" in by) || (behind === undefined) === (loaded.handoff === undefined),
+    "the store tells of another hand-off than was written",
+  );
+  const sub = "id" in by ? ledger.subs.get(by.id) : isGone ? undefined : (behind ?? ledger.subs.get(token?.sub ?? ""));
   const visible = sub !== undefined && (!("id" in by) || sub.tenant === by.tenant) ? sub : undefined;
   const shown = loaded.submission?.submission;
   must(
@@ -72,6 +86,13 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   flight.looks.set(visible.id, now);
   flight.round ??= visible.round;
   rememberKey(ledger, flight, { loaded, scope: key && scopeOf(visible.tenant, visible.intake, key) });
+}
+
+/** The submission that a link or session leads to, as long as its hand-off still has it. */
+function subBehind({ subs, doors }: Ledger, hash: string): Sub | undefined {
+  const sub = subs.get(doors.get(hash) ?? "");
+  const isThere = sub?.handed.some(({ link, sessions }) => link === hash || sessions.some((one) => one.hash === hash));
+  return isThere === true ? sub : undefined;
 }
 
 function rememberKey(ledger: Ledger, flight: Flight, seen: { loaded: Loaded; scope: string | undefined }): void {
@@ -101,6 +122,10 @@ export function observeCommit(
   const after = nextSub({ flight, change, before, effect });
   checkRow(change, before, after);
   checkEvents(change, before);
+  checkSide(change, before, after);
+  for (const { link, sessions } of after.handed) {
+    for (const hash of [link, ...sessions.map((session) => session.hash)]) ledger.doors.set(hash, after.id);
+  }
   ledger.subs.set(after.id, after);
   if (change.token !== undefined) rotate(ledger, change, before);
   if (change.key !== undefined) remember(ledger, { flight, change, before, now, failed: effect.refusal !== undefined });
@@ -114,6 +139,8 @@ export function observeCommit(
   flight.applied.push(applied);
   return applied;
 }
+
+const HANDING: readonly Kind[] = ["handoff", "openSession", "revokeHandoff"];
 
 function effectOfChange(
   flight: Flight,
@@ -140,6 +167,7 @@ function effectOfChange(
     return { by: "system", effect: { rotates: false, next: {} } };
   }
   if (kind === "requestUpload") flight.call.uploadId = change.row.submission.uploads.at(-1)?.uploadId ?? "";
+  if (HANDING.includes(kind)) flight.call.minted = mintedIn(change);
   const { sub: _, memory, ...view } = flight.view;
   const stand = {
     ...view,
@@ -182,6 +210,7 @@ function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined
     seq: 0,
     head: FIRST_HEAD,
     token: "",
+    handed: [],
   };
   return {
     ...base,
