@@ -48,6 +48,34 @@ export function visitor(server: TestServer, submissionId: string, session: strin
   };
 }
 
+/** Every call about hand-offs, right and wrong. The session writes nothing, so the token stays. */
+export async function callHandoffs(
+  call: TestServer["call"],
+  { token, id, key: adminKey }: { token: string; id: string; key: string },
+): Promise<void> {
+  const made = await call("POST", `/resume/${token}/handoffs`, { body: { actor: AGENT, kind: "qr", message: "hi" } });
+  const { url, handoffId } = made.body;
+  await call("POST", `/resume/${token}/handoffs`, { body: { actor: AGENT, kind: "magic_link" } });
+  await call("POST", `/resume/${token}/handoffs`, {
+    body: { actor: AGENT, kind: "magic_link", recipientEmail: "jane@example.com" },
+  });
+  await call("GET", new URL(url).pathname + new URL(url).search);
+  await call("GET", `/resume/${id}/${token}`);
+  await call("GET", `/resume?token=${token}`);
+  const session = new URL(url).searchParams.get("session");
+  const opened = await call("POST", `/submissions/${id}/sessions`, { body: { session, carrier: "header" } });
+  await call("POST", `/submissions/${id}/sessions`, { body: { session } });
+  await call("POST", `/submissions/${id}/sessions`, { body: { code: "x", email: "jane@example.com" } });
+  const key: string = opened.body.session;
+  await call("GET", `/submissions/${id}`, { key });
+  await call("GET", `/submissions/${id}/handoffs`, { key });
+  await call("PATCH", `/submissions/${id}/fields`, { key, body: { fields: {} } });
+  await call("GET", `/submissions/${id}/handoffs`, { key: adminKey });
+  await call("DELETE", `/resume/${token}/handoffs/${handoffId}`, { body: { reason: "over" } });
+  await call("GET", `/submissions/${id}`, { key });
+  await call("POST", `/submissions/${id}/sessions`, { body: { session } });
+}
+
 /** A post office that keeps what it is given, or has none of it. */
 export interface Mailbox extends Mailer {
   mails: Mail[];
