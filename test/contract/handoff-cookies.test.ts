@@ -89,6 +89,11 @@ describe("the exchange", () => {
     const opened = await openSession(proxied, made, {}, { headers: { origin: "https://forms.example" } });
     expect(opened.headers["set-cookie"]).toContain(`Path=/bridge/submissions/${submissionId};`);
     expect(opened.headers["set-cookie"]).toMatch(/; Secure$/);
+    const { host } = new URL(proxied.url);
+    const ours = await openSession(proxied, made, {}, { headers: { origin: `https://${host}` } });
+    expect(ours.status).toBe(201);
+    const unsafe = await openSession(proxied, made, {}, { headers: { origin: `http://${host}` } });
+    expectError(unsafe, 403, "forbidden");
     await proxied.stop();
   });
 

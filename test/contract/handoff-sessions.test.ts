@@ -167,7 +167,7 @@ describe("what a session may do", () => {
 });
 
 describe("who a session is", () => {
-  it("[HANDOFF-ACTORS] [HANDOFF-HUMAN] any human without a list, one of the list with it, recorded as proven", async () => {
+  it("[HANDOFF-ACTORS] [HANDOFF-HUMAN] any human without a list, who says who, and one of the list with it, proven", async () => {
     const { submissionId, resumeToken } = await make();
     const open = await handOff(server, resumeToken);
     expectError(await openSession(server, open, { actor: AGENT }), 403, "forbidden");
@@ -176,7 +176,7 @@ describe("who a session is", () => {
     const bob = await visit(server, open, { kind: "human", id: "bob", name: "Bob" });
     expect((await bob.fill({ consent: true }, 1)).body.fields).toEqual({ consent: true });
     const { attribution } = await record(server, submissionId);
-    expect(attribution.consent.actor).toEqual({ kind: "human", id: "bob", name: "Bob" });
+    expect(attribution.consent.actor).toEqual({ kind: "human", id: "bob", name: "Bob", declared: true });
     const other = await bob.call("PATCH", "/fields", { body: { actor: JANE, version: 2, fields: { note: "x" } } });
     expectError(other, 403, "forbidden");
     const named = { actor: { type: "human", id: "bob" }, version: 2, fields: { note: "x" } };

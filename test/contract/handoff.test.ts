@@ -114,6 +114,14 @@ describe("making a hand-off", () => {
     expect(list.body.items).toMatchObject([{ kind: "direct", status: "spent", sessions: [] }]);
     const revoke = await server.call("DELETE", `/resume/${next}/handoffs/${direct.handoffId}`, { body: {} });
     expectError(revoke, 409, "conflict");
+    server.clock.advance(8 * 24 * 60 * MINUTE);
+    const long = await create(server, "forms", { ttlMs: 100 * 24 * 60 * MINUTE });
+    server.clock.advance(8 * 24 * 60 * MINUTE);
+    const over = await server.call("POST", `/submissions/${long.submissionId}/handoffs`, {
+      key: server.adminKey,
+      body: { kind: "direct", version: 1 },
+    });
+    expectError(over, 409, "conflict");
   });
 
   it("[HANDOFF-TTL] a hand-off's time is within bounds, and within its submission's", async () => {

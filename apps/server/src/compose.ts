@@ -34,10 +34,13 @@ export interface ComposeOptions {
   mailer?: Mailer;
 }
 
+/** Where the server listens, as a URL. */
+export const localUrl = ({ host, port }: Config): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export function composeCore(config: Config, options: ComposeOptions = {}): Core {
   const { now = Date.now, instrumentation = silent, mailer } = options;
-  const { publicUrl = () => `http://${config.host}:${config.port}` } = options;
+  const { publicUrl = () => localUrl(config) } = options;
   const stores = openBackend(config.database, { now, instrumentation });
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);

@@ -1,7 +1,7 @@
 import { createHttpServer } from "@formbridge/http";
 import { startWorker } from "@formbridge/worker";
 import { ensureAdminKey } from "./admin-key.ts";
-import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
+import { type ComposeOptions, type Core, composeCore, localUrl } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config.ts";
 import { problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
@@ -23,7 +23,7 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
   // With port 0 the address is known only when somebody listens.
-  let url = `http://${config.host}:${config.port}`;
+  let url = localUrl(config);
   const core = composeCore(config, { publicUrl: () => url, ...options });
   try {
     await registerFolder(core, folder);
@@ -44,7 +44,7 @@ async function listen(config: Config, core: Core): Promise<RunningServer> {
     health: core.health,
     logger,
     version: VERSION,
-    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    publicUrl: config.publicUrl ?? localUrl(config),
     ...config.limits,
     trustProxy: config.trustProxy,
     allowTestHeaders: config.allowTestHeaders,

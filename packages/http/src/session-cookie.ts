@@ -29,9 +29,12 @@ export function setSessionCookie(
 }
 
 /** Does the browser say that a page of ours is calling? */
-function isOurs(origin: string, request: FastifyRequest, { publicUrl }: CookieOptions): boolean {
+function isOurs(origin: string, request: FastifyRequest, { publicUrl, trustProxy }: CookieOptions): boolean {
   if (!URL.canParse(origin)) return false;
-  return origin === new URL(publicUrl).origin || new URL(origin).host === request.headers.host;
+  const { host, protocol } = new URL(origin);
+  // Behind TLS, a page that came without it may be anybody's.
+  const isSafe = !trustProxy || protocol === "https:";
+  return origin === new URL(publicUrl).origin || (isSafe && host === request.headers.host);
 }
 
 /** A page of another origin must neither use a human's session nor slip one to them. */

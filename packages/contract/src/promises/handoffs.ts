@@ -33,7 +33,10 @@ const SESSIONS = [
   { id: "HANDOFF-NO-TOKEN", says: "No answer to a session holds a token, in body or header; its ETag is the version." },
   { id: "HANDOFF-VERSION", says: "A session writes with If-Match or version; without is a 428, a stale one a 409." },
   { id: "HANDOFF-SURVIVES", says: "A session survives the rotation of tokens." },
-  { id: "HANDOFF-ACTORS", says: "A session acts as one of the allowed actors, proven; for anybody else it is a 403." },
+  {
+    id: "HANDOFF-ACTORS",
+    says: "A session acts as an allowed actor, proven, or as a human who names itself; others are a 403.",
+  },
   { id: "HANDOFF-HUMAN", says: "A human's session fills what only humans may." },
   { id: "HANDOFF-TTL", says: "A hand-off has a time of its own, within bounds and within its submission's." },
   { id: "HANDOFF-EXPIRED", says: "A session or link past its time is a 410 that tells how to get another." },

@@ -4,7 +4,7 @@ import type { Handoff } from "../handoffs/handoff.ts";
 import { statusOf } from "../handoffs/sessions.ts";
 import type { Hash } from "../hashing.ts";
 import type { Instant } from "../instant.ts";
-import type { Policy } from "../policy.ts";
+import { isPast, type Policy } from "../policy.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf } from "../tokens/refuse-ended.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
@@ -23,6 +23,8 @@ export interface CreateHandoff {
 
 /** So many links of one submission can be open at a time. */
 const MAX_OPEN = 20;
+/** And so many are remembered, open or not: each new one looks at all of them. */
+const MAX_KNOWN = 200;
 
 /** Moves neither version nor token: the one who hands over goes on with the token it has. */
 export function decideCreateHandoff(
@@ -32,8 +34,14 @@ export function decideCreateHandoff(
 ): Decision {
   const problem = problemWith(command, context.policy);
   if (problem !== undefined) return refuse(new ContractError("bad_request", problem));
-  if (command.kind === "direct" && submission.tokensRevoked) {
-    return refuse(conflict(submission, "The tokens are revoked: reissue one, or hand over a session."));
+  const isTokenOver = submission.tokensRevoked || isPast(submission.token.expiresAt, context.now, context.policy);
+  if (command.kind === "direct" && isTokenOver) {
+    return refuse(conflict(submission, "The token is over: reissue it, or hand over a session."));
+  }
+  if (context.others.length >= MAX_KNOWN) {
+    return refuse(
+      conflict(submission, `The submission was handed over ${MAX_KNOWN} times; that is enough for a while.`),
+    );
   }
   if (context.others.filter((other) => statusOf(other, submission, context) === "open").length >= MAX_OPEN) {
     return refuse(conflict(submission, `The submission has ${MAX_OPEN} open hand-offs; revoke one first.`));

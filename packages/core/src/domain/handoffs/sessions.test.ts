@@ -123,7 +123,7 @@ describe("a session", () => {
     const bot: Actor = { kind: "agent", id: "bot" };
     const { handoff } = handedOver();
     expect(actorOfSession(handoff, undefined, "hof_1")).toEqual({ kind: "human", id: "hof_1" });
-    expect(actorOfSession(handoff, JANE, "hof_1")).toEqual(JANE);
+    expect(actorOfSession(handoff, JANE, "hof_1")).toEqual({ ...JANE, declared: true });
     expect(() => actorOfSession(handoff, bot, "hof_1")).toThrow("for humans");
     const few = { ...handoff, allowedActors: [JANE, bot] };
     expect(actorOfSession(few, bot, "")).toEqual(bot);

@@ -78,12 +78,15 @@ export const revokedAt = (handoff: Handoff, submission: Submission): Instant =>
 
 const isNamed = (actor: Actor, { kind, id }: Actor): boolean => actor.kind === kind && actor.id === id;
 
-/** Who works in the session: one of those who may; by default the only one, or the human that the link was made for. */
+/**
+ * Who works in the session: one of those who may; by default the only one, or the human that the link was made for. Where anybody may
+ * come, a name that they give is what they say of themselves.
+ */
 export function actorOfSession(handoff: Handoff, given: Actor | undefined, fallback: string): Actor {
   const { allowedActors } = handoff;
   if (allowedActors === undefined) {
     if (given === undefined) return { kind: "human", id: fallback };
-    if (given.kind === "human") return given;
+    if (given.kind === "human") return { ...given, declared: true };
     throw new ContractError("forbidden", "This hand-off is for humans.");
   }
   const [only, ...others] = allowedActors;
