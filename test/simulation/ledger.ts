@@ -1,8 +1,5 @@
-import type { SubmissionState } from "@formbridge/contract";
 import { type Change, type Loaded, type LoadQuery, sha256 } from "@formbridge/core";
-import { TRANSITIONS } from "../../packages/core/src/domain/transitions.ts";
 import type { IntakeName } from "./cast.ts";
-import { canonical, sameJson } from "./chain-check.ts";
 import type { Effect } from "./effects.ts";
 import { checkSide, mintedIn } from "./handovers.ts";
 import { carriedBy, judge, meaningOf, principalOf } from "./judge.ts";
@@ -10,7 +7,6 @@ import {
   type Applied,
   type Flight,
   isDue,
-  isEnded,
   isOpen,
   KEEP,
   type Kind,
@@ -20,7 +16,7 @@ import {
   type Sub,
   type Token,
 } from "./model.ts";
-import { fieldsOf } from "./sealer.ts";
+import { checkEvents, checkRow, FIRST_HEAD } from "./row-check.ts";
 
 /** The model of everything that was written, and the checks on every look and every write. */
 export interface Ledger {
@@ -37,8 +33,6 @@ export const createLedger = (): Ledger => ({
   memories: new Map(),
   doors: new Map(),
 });
-
-const FIRST_HEAD = "0".repeat(64);
 
 const scopeOf = (tenant: string, intake: string, key: { operation: string; hash: string }): string =>
   `${tenant}|${intake}|${key.operation}|${key.hash}`;
@@ -221,64 +215,6 @@ function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined
     head: change.events.at(-1)?.hash ?? base.head,
     token: change.token?.hash ?? base.token,
   };
-}
-
-function checkRow(change: Change, before: Sub | undefined, after: Sub): void {
-  const row = change.row.submission;
-  const seen = {
-    state: row.state,
-    version: row.version,
-    revision: row.revision,
-    epoch: row.epoch,
-    revoked: row.tokensRevoked,
-    expiresAt: row.expiresAt,
-    replayCount: row.replayCount,
-  };
-  const wanted = {
-    state: after.state,
-    version: after.version,
-    revision: after.revision,
-    epoch: after.epoch,
-    revoked: after.revoked,
-    expiresAt: after.expiresAt,
-    replayCount: after.replayCount,
-  };
-  must(
-    JSON.stringify(seen) === JSON.stringify(wanted),
-    () => `written ${JSON.stringify(seen)}, expected ${JSON.stringify(wanted)}`,
-  );
-  const fields = fieldsOf(change.row);
-  must(
-    sameJson(fields, after.fields),
-    () => `an update was lost: written ${canonical(fields)}, expected ${canonical(after.fields)}`,
-  );
-  must(
-    (change.token !== undefined) === (after.version !== (before?.version ?? 0)),
-    "the version moves exactly with the token",
-  );
-  if (before === undefined) return;
-  must(!isEnded(before) || after.version === before.version, "an ended submission was changed");
-}
-
-function checkEvents(change: Change, before: Sub | undefined): void {
-  const { row, events } = change;
-  let state: SubmissionState = before?.state ?? "draft";
-  let head = before?.head ?? FIRST_HEAD;
-  events.forEach((event, index) => {
-    const moves: readonly SubmissionState[] = TRANSITIONS[state];
-    must(
-      event.state === state || moves.includes(event.state),
-      `no row of the table goes from ${state} to ${event.state}`,
-    );
-    must(event.prevHash === head, `seq ${event.seq} does not name the hash before it`);
-    state = event.state;
-    head = event.hash;
-    must(event.seq === (before?.seq ?? 0) + index + 1, `seq ${event.seq} follows ${(before?.seq ?? 0) + index}`);
-    must(event.version === row.submission.version, `an event tells version ${event.version}`);
-  });
-  const last = events.at(-1);
-  must(last === undefined || last.state === row.submission.state, "the last event tells another state than the row");
-  must(row.submission.head.seq === (before?.seq ?? 0) + events.length, "the row's head is not its last event");
 }
 
 function rotate({ tokens }: Ledger, change: Change, before: Sub | undefined): void {
