@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
+import type { Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 
 /** A clock that stands still until it is moved. */
@@ -30,6 +31,8 @@ export interface Reply {
 
 export interface TestServer {
   url: string;
+  /** Its data folder. */
+  folder: string;
   clock: TestClock;
   server: RunningServer;
   adminKey: string;
@@ -53,6 +56,7 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** Move time by hand; without it the server has the real clock. */
   fakeClock?: boolean;
+  mailer?: Mailer;
 }
 
 const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
@@ -82,10 +86,14 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     ...options.env,
   });
   const clock = createClock();
-  const server = await serve(config, options.fakeClock === false ? {} : { now: clock.now });
+  const server = await serve(config, {
+    ...(options.fakeClock !== false && { now: clock.now }),
+    ...(options.mailer && { mailer: options.mailer }),
+  });
   const call = caller(server.url);
   return {
     url: server.url,
+    folder,
     clock,
     server,
     adminKey: ADMIN_KEY,

@@ -11,6 +11,7 @@ import {
   DEFAULT_TENANT,
   type Health,
   type Instrumentation,
+  type Mailer,
   type Operations,
   silent,
 } from "@formbridge/core";
@@ -32,13 +33,21 @@ export interface ComposeOptions {
   instrumentation?: Instrumentation;
   /** Hears why tokens were refused and keys not had; without it nobody does. */
   authNotes?: AuthNotes;
+  /** Where the server is reached, once that is known; the settings' word comes first. */
+  publicUrl?: () => string;
+  /** Brings codes to their readers; without one, magic links are refused. */
+  mailer?: Mailer;
 }
 
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 
+/** Where the server listens, as a URL. */
+export const localUrl = ({ host, port }: Config): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export function composeCore(config: Config, options: ComposeOptions = {}): Core {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer } = options;
+  const { publicUrl = () => localUrl(config) } = options;
   const stores = openBackend(config.database, { now, instrumentation });
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
@@ -53,6 +62,8 @@ export function composeCore(config: Config, options: ComposeOptions = {}): Core 
     instrumentation,
     settings: config.settings,
     ...(authenticator && { authenticator }),
+    publicUrl: () => config.publicUrl ?? publicUrl(),
+    ...(mailer && { mailer }),
   });
   return {
     backend,

@@ -1,5 +1,6 @@
 export { type AuditHeads, chainAudit, chainEvent, EMPTY_HEAD, firstBrokenLink, saltedDigest } from "./domain/chain.ts";
 export { ContractError } from "./domain/error.ts";
+export type { Handoff, Session } from "./domain/handoffs/handoff.ts";
 export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";
 export { type Instant, toIso } from "./domain/instant.ts";
 export { checkDefinition } from "./domain/intake/check-definition.ts";
@@ -15,6 +16,7 @@ export { type Authenticator, AuthenticatorDown, type Principal } from "./ports/a
 export type { Backend } from "./ports/backend.ts";
 export type * from "./ports/deadlines.ts";
 export * from "./ports/events.ts";
+export type * from "./ports/handoffs.ts";
 export type * from "./ports/health.ts";
 export type * from "./ports/idempotency.ts";
 export { type Instrumentation, type Measure, silent } from "./ports/instrumentation.ts";
@@ -22,6 +24,7 @@ export type * from "./ports/intakes.ts";
 export type * from "./ports/jobs.ts";
 export { createKeyLine } from "./ports/key-line.ts";
 export type * from "./ports/keys.ts";
+export type * from "./ports/mailer.ts";
 export type * from "./ports/rate-limiter.ts";
 export type { Sealed, Sealer } from "./ports/sealer.ts";
 export * from "./ports/store.ts";
