@@ -1,0 +1,3 @@
+export { openPostgresBackend } from "./backend.ts";
+export type { PostgresOptions } from "./database.ts";
+export { migrate } from "./migrate.ts";
