@@ -22,7 +22,7 @@ export interface RunningServer {
 export async function serve(config: Config, options: ComposeOptions = {}): Promise<RunningServer> {
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
-  const core = composeCore(config, options);
+  const core = await composeCore(config, options);
   try {
     await registerFolder(core, folder);
     return await listen(config, core);

@@ -10,6 +10,8 @@ export interface TestDatabase {
   /** From now on the database tells the time by the given moments, and stands still between them. */
   fakeClock(): Promise<(now: number) => void>;
   close(): Promise<void>;
+  /** Closes it, and throws it away whoever uses it. */
+  drop(): Promise<void>;
 }
 
 let made = 0;
@@ -39,6 +41,10 @@ export async function createDatabase(): Promise<TestDatabase> {
       return set;
     },
     close: () => client.end(),
+    async drop() {
+      await client.end();
+      await asAdmin(`${server}/postgres`, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    },
   };
 }
 
