@@ -57,9 +57,9 @@ async function pending(client: Client, known: readonly Migration[]): Promise<Mig
 export function migrate(options: MigrationOptions, known: readonly Migration[] = MIGRATIONS): Promise<Migration[]> {
   return withClient(options, async (client) => {
     if ((await pending(client, known)).length === 0) return [];
+    // Before the transaction: only one that begins now is sure to see the tables of whoever had the lock before.
+    await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await client.query("BEGIN");
-    await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    // Only now: whoever had the lock before has taken these steps.
     const steps = await pending(client, known);
     await client.query(LEDGER);
     for (const { id, name, sql } of steps) {
