@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { connectionSettings } from "./database.ts";
+import { reasonOf } from "./failures.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
 
@@ -26,7 +27,9 @@ async function withClient<Result>(
   const settings = connectionSettings({ url, connectTimeoutMs, statementTimeoutMs: 0, lockTimeoutMs: 0 });
   const client = new Client({ ...settings, query_timeout: 0 });
   client.on("error", () => {});
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw new Error(`PostgreSQL can't be reached: ${reasonOf(error)}`, { cause: error });
+  });
   try {
     return await work(client);
   } finally {

@@ -35,6 +35,8 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
   const subscribed = new Map<string, number>();
   const gathered = new Set<string>();
   let client: Client | undefined;
+  let isListening = false;
+  let sent: Promise<void> = Promise.resolve();
   let sending: NodeJS.Timeout | undefined;
   let retrying: NodeJS.Timeout | undefined;
   let closed = false;
@@ -59,6 +61,7 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
       lost(fresh);
       return;
     }
+    isListening = true;
     for (const submissionId of subscribed.keys()) local.notify(submissionId);
     if (gathered.size > 0) sendSoon();
   }
@@ -66,16 +69,15 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
   function lost(which: Client): void {
     if (client !== which) return;
     client = undefined;
+    isListening = false;
     void which.end().catch(() => {});
     if (closed) return;
     retrying = setTimeout(() => void connect(), reconnectMs).unref();
   }
 
   async function send(): Promise<void> {
-    clearTimeout(sending);
-    sending = undefined;
     const sender = client;
-    if (sender === undefined) return;
+    if (sender === undefined || !isListening) return;
     const submissionIds = [...gathered];
     gathered.clear();
     try {
@@ -87,7 +89,10 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
   }
 
   function sendSoon(): void {
-    sending ??= setTimeout(() => void send(), gatherMs).unref();
+    sending ??= setTimeout(() => {
+      sending = undefined;
+      sent = sent.then(send);
+    }, gatherMs).unref();
   }
 
   const ready = connect();
@@ -113,8 +118,9 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
     async close() {
       closed = true;
       clearTimeout(retrying);
+      clearTimeout(sending);
       await ready;
-      await send();
+      await sent.then(send);
       const last = client;
       client = undefined;
       await last?.end().catch(() => {});
