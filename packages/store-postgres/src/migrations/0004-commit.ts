@@ -4,7 +4,7 @@ import type { Migration } from "./migration.ts";
  * A whole write in one call. It refuses before it writes anything, in the port's order: key, revision, deadline.
  *
  * - Commits under one key go one after the other, by a lock on the key that ends with the transaction. Whoever waited looks
- *   after the one before is done, and finds its record. The records' primary key stays the truth.
+ *   after the one before is done, and finds its record. The records' primary key backs it: a live one is never overwritten.
  * - The row is read without a lock: a revision that has moved never comes back, so most who are late leave without a trace.
  *   The UPDATE names the revision again and waits for a writer who was faster. As long as the revision is the same, so are the
  *   ends of the chains.
@@ -138,7 +138,7 @@ export const commit: Migration = {
          WHERE r.tenant = p_tenant AND r.submission_id = p_submission_id AND r.keep_after_end_ms IS NOT NULL;
       END IF;
       IF p_key_hash IS NOT NULL THEN
-        INSERT INTO formbridge.records
+        INSERT INTO formbridge.records AS r
           VALUES (p_tenant, p_intake_id, p_key_operation, p_key_hash, p_submission_id, p_key_fingerprint,
                   p_key_principal, p_key_carried_version, p_key_failed, p_key_answer, p_key_answer_by, at,
                   p_key_expires_at, p_key_keep_after_end_ms,
@@ -148,7 +148,11 @@ export const commit: Migration = {
                 principal = EXCLUDED.principal, carried_version = EXCLUDED.carried_version, failed = EXCLUDED.failed,
                 answer = EXCLUDED.answer, answer_by = EXCLUDED.answer_by, recorded_at = EXCLUDED.recorded_at,
                 expires_at = EXCLUDED.expires_at, keep_after_end_ms = EXCLUDED.keep_after_end_ms,
-                live_until = EXCLUDED.live_until;
+                live_until = EXCLUDED.live_until
+            WHERE r.live_until <= at OR r.fingerprint = p_key_replaces;
+        IF NOT FOUND THEN
+          RAISE unique_violation USING MESSAGE = 'a live record is never overwritten';
+        END IF;
       END IF;
 
       IF p_drop_jobs IS NOT NULL THEN
