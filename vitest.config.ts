@@ -9,6 +9,7 @@ export default defineConfig({
       "apps/*/test/**/*.test.ts",
       "test/**/*.test.ts",
     ],
+    globalSetup: ["test/support/services/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

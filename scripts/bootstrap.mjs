@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installServices } from "./services.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
@@ -61,6 +62,7 @@ if (commands === undefined) {
   process.exit(1);
 }
 install();
+if (task.startsWith("test")) installServices();
 const env = {
   ...process.env,
   PATH: `${join(modules, ".bin")}:${process.env.PATH}`,

@@ -47,11 +47,25 @@ const FIND = `
 
 await serveFloor({
   async insert({ submissionId, tokenHash, now, actor, fields }) {
-    const values = [submissionId, now, JSON.stringify(fields), tokenHash, JSON.stringify(actor), `{"issuedAt":"${now}"}`];
+    const values = [
+      submissionId,
+      now,
+      JSON.stringify(fields),
+      tokenHash,
+      JSON.stringify(actor),
+      `{"issuedAt":"${now}"}`,
+    ];
     await pool.query({ name: "create", text: CREATE, values });
   },
   async update({ tokenHash, nextTokenHash, now, actor, fields }) {
-    const values = [tokenHash, now, JSON.stringify(fields), nextTokenHash, JSON.stringify(actor), `{"issuedAt":"${now}"}`];
+    const values = [
+      tokenHash,
+      now,
+      JSON.stringify(fields),
+      nextTokenHash,
+      JSON.stringify(actor),
+      `{"issuedAt":"${now}"}`,
+    ];
     return (await pool.query<Found>({ name: "update", text: UPDATE, values })).rows[0];
   },
   find: async (tokenHash) => (await pool.query<Found>({ name: "find", text: FIND, values: [tokenHash] })).rows[0],

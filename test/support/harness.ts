@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
 import type { Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
+import { migrate } from "@formbridge/store-postgres";
+import { createDatabase } from "./services/postgres.ts";
 
 /** A clock that stands still until it is moved. */
 export interface TestClock {
@@ -51,8 +53,8 @@ export interface KeyOptions {
 }
 
 export interface ServerOptions {
-  /** `sqlite` (a real file, the default) or `memory`. */
-  store?: "sqlite" | "memory";
+  /** `sqlite` (a real file, the default), `memory`, or `postgres` (a database of its own on the run's server). */
+  store?: "sqlite" | "memory" | "postgres";
   env?: Record<string, string>;
   /** Move time by hand; without it the server has the real clock. */
   fakeClock?: boolean;
@@ -62,19 +64,44 @@ export interface ServerOptions {
 const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
 const START = Date.parse("2026-03-01T12:00:00.000Z");
 
-function createClock(): TestClock {
+function createClock(tell: (now: number) => void): TestClock {
   let at = START;
+  tell(at);
   return {
     now: () => at,
     advance(ms) {
       at += ms;
+      tell(at);
     },
+  };
+}
+
+interface TestStore {
+  env: Record<string, string>;
+  /** Moves the clock of a store that has one of its own. */
+  tell(now: number): void;
+  remove(): Promise<void>;
+}
+
+const DEFAULT_STORE = (process.env.FORMBRIDGE_TEST_STORE ?? "sqlite") as NonNullable<ServerOptions["store"]>;
+
+async function createStore({ store = DEFAULT_STORE, fakeClock = true }: ServerOptions): Promise<TestStore> {
+  const plain = { tell: () => {}, remove: async () => {} };
+  if (store === "sqlite") return { env: {}, ...plain };
+  if (store === "memory") return { env: { FORMBRIDGE_DATABASE_URL: "memory:" }, ...plain };
+  const database = await createDatabase();
+  await migrate({ url: database.url, connectTimeoutMs: 20_000 });
+  return {
+    env: { FORMBRIDGE_DATABASE_URL: database.url, FORMBRIDGE_SECRET: "a secret of every test instance" },
+    tell: fakeClock ? await database.fakeClock() : plain.tell,
+    remove: database.drop,
   };
 }
 
 /** A whole server on a free port of loopback, with a store of its own. */
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-test-"));
+  const store = await createStore(options);
   const config: Config = readConfig({
     FORMBRIDGE_PORT: "0",
     FORMBRIDGE_DATA: folder,
@@ -82,10 +109,10 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     FORMBRIDGE_RATE_LIMIT: "off",
     FORMBRIDGE_LOG_LEVEL: "silent",
     FORMBRIDGE_ALLOW_TEST_HEADERS: "1",
-    ...(options.store === "memory" && { FORMBRIDGE_DATABASE_URL: "memory:" }),
+    ...store.env,
     ...options.env,
   });
-  const clock = createClock();
+  const clock = createClock(store.tell);
   const server = await serve(config, {
     ...(options.fakeClock !== false && { now: clock.now }),
     ...(options.mailer && { mailer: options.mailer }),
@@ -108,6 +135,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       call("PUT", `/intakes/${id}`, { key, body: { ...minimalIntake(id), ...definition } }),
     async stop() {
       await server.stop();
+      await store.remove();
       rmSync(folder, { recursive: true, force: true });
     },
   };

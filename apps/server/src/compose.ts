@@ -14,8 +14,10 @@ import {
   type Mailer,
   type Operations,
   silent,
+  type Wakeups,
 } from "@formbridge/core";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
+import { createPostgresWakeups, openPostgresBackend } from "@formbridge/store-postgres";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withPresetKey } from "./admin-key.ts";
 import type { Config, DatabaseChoice } from "./config/config.ts";
@@ -29,6 +31,7 @@ export interface Core {
 }
 
 export interface ComposeOptions {
+  /** The clock of stores that have none of their own. */
   now?: () => number;
   instrumentation?: Instrumentation;
   /** Hears why tokens were refused and keys not had; without it nobody does. */
@@ -45,10 +48,10 @@ const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 export const localUrl = ({ host, port }: Config): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
-export function composeCore(config: Config, options: ComposeOptions = {}): Core {
+export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
   const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer } = options;
   const { publicUrl = () => localUrl(config) } = options;
-  const stores = openBackend(config.database, { now, instrumentation });
+  const { wakeups, ...stores } = await openStores(config.database, { now, instrumentation });
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
@@ -57,7 +60,7 @@ export function composeCore(config: Config, options: ComposeOptions = {}): Core 
     sealer: createAesSealer(secrets),
     pageTokens: createPageTokens(secrets, config.pageTokenTtlMs),
     random: createRandomness(),
-    wakeups: createLocalWakeups(),
+    wakeups,
     rateLimiter: createMemoryRateLimiter({ now }),
     instrumentation,
     settings: config.settings,
@@ -86,11 +89,28 @@ function authenticatorOf(
   });
 }
 
-function openBackend(
+type Stores = Backend & { wakeups: Wakeups };
+
+async function openStores(
   choice: DatabaseChoice,
   options: { now: () => number; instrumentation: Instrumentation },
-): Backend {
-  if (choice.kind === "memory") return createMemoryBackend(options);
+): Promise<Stores> {
+  const wakeups = createLocalWakeups();
+  if (choice.kind === "memory") return { ...createMemoryBackend(options), wakeups };
+  if (choice.kind === "postgres") return openPostgres(choice, wakeups);
   mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
-  return openSqliteBackend({ file: choice.file, ...options });
+  return { ...openSqliteBackend({ file: choice.file, ...options }), wakeups };
+}
+
+async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }, local: Wakeups): Promise<Stores> {
+  const backend = await openPostgresBackend(choice);
+  const wakeups = createPostgresWakeups(local, choice);
+  return {
+    ...backend,
+    wakeups,
+    close: async () => {
+      await wakeups.close();
+      await backend.close();
+    },
+  };
 }

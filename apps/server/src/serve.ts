@@ -27,7 +27,7 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
   const logger = createLogger(config.logLevel);
   // With port 0 the address is known only when somebody listens.
   let url = localUrl(config);
-  const core = composeCore(config, { authNotes: authNotesIn(logger), publicUrl: () => url, ...options });
+  const core = await composeCore(config, { authNotes: authNotesIn(logger), publicUrl: () => url, ...options });
   try {
     await registerFolder(core, folder);
     const running = await listen(config, core, logger);

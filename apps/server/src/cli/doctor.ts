@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { loadKeys, placeOfKeys } from "@formbridge/auth-jwt";
 import { Command } from "commander";
-import { composeCore } from "../compose.ts";
+import { type Core, composeCore } from "../compose.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { problemLine, readIntakeFolder } from "../intake-folder.ts";
 import { print } from "./print.ts";
@@ -45,11 +45,18 @@ function checkFolder({ dataFolder }: Config): Finding {
 }
 
 async function checkStores(config: Config): Promise<Finding[]> {
-  const core = composeCore(config);
+  let core: Core;
+  try {
+    core = await composeCore(config);
+  } catch (error) {
+    return [bad(`the database can't be opened: ${error instanceof Error ? error.message : String(error)}`)];
+  }
   try {
     const stores = Object.entries(await core.health());
-    return stores.map(([name, { healthy, latencyMs, detail = "" }]) =>
-      healthy ? good(`${name} answers in ${latencyMs.toFixed(1)} ms`) : bad(`${name} does not answer ${detail}`),
+    return stores.map(([name, { healthy, latencyMs, clockSkewMs = 0, detail = "" }]) =>
+      healthy
+        ? good(`${name} answers in ${latencyMs.toFixed(1)} ms, its clock differs by ${clockSkewMs} ms`)
+        : bad(`${name} does not answer ${detail}`),
     );
   } finally {
     await core.backend.close();

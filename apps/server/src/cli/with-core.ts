@@ -4,7 +4,7 @@ import { type Config, readConfig } from "../config/config.ts";
 /** Opens the configured stores for one command, and closes them after it. */
 export async function withCore<Result>(work: (core: Core, config: Config) => Promise<Result>): Promise<Result> {
   const config = readConfig();
-  const core = composeCore(config);
+  const core = await composeCore(config);
   try {
     return await work(core, config);
   } finally {

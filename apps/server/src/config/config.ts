@@ -9,7 +9,17 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-export type DatabaseChoice = { kind: "sqlite"; file: string } | { kind: "memory" };
+export type DatabaseChoice =
+  | { kind: "sqlite"; file: string }
+  | { kind: "memory" }
+  | {
+      kind: "postgres";
+      url: string;
+      poolSize: number;
+      connectTimeoutMs: number;
+      statementTimeoutMs: number;
+      lockTimeoutMs: number;
+    };
 
 export interface Config {
   host: string;
@@ -50,13 +60,20 @@ export function readConfig(env: Env = process.env): Config {
   if (adminKey !== undefined && !/^[\x21-\x7e]{8,200}$/.test(adminKey)) {
     throw bad("FORMBRIDGE_ADMIN_KEY", "(not shown)", "8 to 200 printable characters without space");
   }
+  const database = databaseOf(read, dataFolder);
+  const secrets = secretsOf(read.optional("FORMBRIDGE_SECRET"));
+  if (database.kind === "postgres" && secrets.length === 0) {
+    throw new ConfigError(
+      "FORMBRIDGE_SECRET is not set; with PostgreSQL it must be, because all instances on one database share it.",
+    );
+  }
   return {
     host: read.text("FORMBRIDGE_HOST"),
     port: read.number("FORMBRIDGE_PORT", { max: 65_535 }),
     dataFolder,
-    database: databaseOf(read.optional("FORMBRIDGE_DATABASE_URL"), dataFolder),
+    database,
     ...(publicUrl !== undefined && { publicUrl: publicUrl.replace(/\/$/, "") }),
-    secrets: secretsOf(read.optional("FORMBRIDGE_SECRET")),
+    secrets,
     ...(adminKey !== undefined && { adminKey }),
     jwt: jwtOf(read),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
@@ -145,14 +162,24 @@ function issuersOf(text: string | undefined): Issuer[] {
   }
 }
 
-function databaseOf(url: string | undefined, dataFolder: string): DatabaseChoice {
+function databaseOf(read: Reader, dataFolder: string): DatabaseChoice {
+  const url = read.optional("FORMBRIDGE_DATABASE_URL");
   if (url === undefined) return { kind: "sqlite", file: join(dataFolder, "formbridge.db") };
   if (url === "memory:") return { kind: "memory" };
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
-  if (file === undefined)
-    throw bad("FORMBRIDGE_DATABASE_URL", url.replace(/\/\/[^@/]*@/, "//…@"), "sqlite:<file> or memory:");
-  return { kind: "sqlite", file: resolve(file) };
+  if (file !== undefined) return { kind: "sqlite", file: resolve(file) };
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { kind: "postgres", url, ...poolOf(read) };
+  // Up to the last @: a password may hold one.
+  const shown = url.replace(/\/\/.*@/, "//…@");
+  throw bad("FORMBRIDGE_DATABASE_URL", shown, "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory:");
 }
+
+const poolOf = (read: Reader) => ({
+  poolSize: read.number("FORMBRIDGE_DATABASE_POOL_SIZE", { min: 1, max: 1000 }),
+  connectTimeoutMs: read.number("FORMBRIDGE_DATABASE_CONNECT_TIMEOUT_MS", { min: 1 }),
+  statementTimeoutMs: read.number("FORMBRIDGE_DATABASE_STATEMENT_TIMEOUT_MS", { min: 1 }),
+  lockTimeoutMs: read.number("FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS", { min: 1 }),
+});
 
 const MIN_SECRET = 16;
 

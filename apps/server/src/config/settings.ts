@@ -30,13 +30,20 @@ export const SETTINGS = {
   FORMBRIDGE_DATABASE_URL: {
     kind: "text",
     alias: "DATABASE_URL",
-    help: "sqlite:<file> or memory: (default: sqlite in the data folder)",
+    help: "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory: (default: sqlite in the data folder)",
   },
+  FORMBRIDGE_DATABASE_POOL_SIZE: count(10, "connections that a process opens to PostgreSQL, besides one for wake-ups"),
+  FORMBRIDGE_DATABASE_CONNECT_TIMEOUT_MS: ms(5_000, "how long a call waits for a connection to PostgreSQL"),
+  FORMBRIDGE_DATABASE_STATEMENT_TIMEOUT_MS: ms(10_000, "how long a statement may take in PostgreSQL"),
+  FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS: ms(
+    5_000,
+    "how long a write waits in PostgreSQL for another one on the same row or key",
+  ),
   FORMBRIDGE_PUBLIC_URL: { kind: "text", help: "the URL that callers reach the server at (default: host and port)" },
   FORMBRIDGE_SECRET: {
     kind: "text",
     secret: true,
-    help: "all sealing and signing derives from it; several, newest first, with commas (default: made and kept in the data folder)",
+    help: "all sealing and signing derives from it; several, newest first, with commas (default: made and kept in the data folder; with PostgreSQL it must be set)",
   },
   FORMBRIDGE_ADMIN_KEY: {
     kind: "text",

@@ -1,0 +1,34 @@
+import type { Backend } from "@formbridge/core";
+import { openDatabase, type PostgresOptions } from "./database.ts";
+import { createDeadlines } from "./deadlines.ts";
+import { createEventLog } from "./events.ts";
+import { createHandoffs } from "./handoffs.ts";
+import { createHealthCheck } from "./health.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { createIntakes } from "./intakes.ts";
+import { createJobs } from "./jobs.ts";
+import { createKeys } from "./keys.ts";
+import { migrate } from "./migrate.ts";
+import { createStore } from "./store.ts";
+import { createSubmissions } from "./submissions.ts";
+import { createTokenIndex } from "./tokens.ts";
+
+/** All ports on one PostgreSQL database, its schema brought up to date first. Many processes may have it open. */
+export async function openPostgresBackend(options: PostgresOptions): Promise<Backend> {
+  await migrate(options);
+  const db = openDatabase(options);
+  const health = createHealthCheck(db);
+  return {
+    store: createStore(db),
+    tokens: createTokenIndex(db, health),
+    idempotency: createIdempotency(db, health),
+    events: createEventLog(db),
+    jobs: createJobs(db),
+    deadlines: createDeadlines(db),
+    intakes: createIntakes(db),
+    keys: createKeys(db),
+    submissions: createSubmissions(db),
+    handoffs: createHandoffs(db),
+    close: db.close,
+  };
+}

@@ -1,0 +1,38 @@
+import { createKeyLine, type Idempotency } from "@formbridge/core";
+import type { Database, Statement } from "./database.ts";
+import type { HealthCheck } from "./health.ts";
+import { type RecordColumns, recordOf } from "./loaded-row.ts";
+
+const FIND: Statement = {
+  name: "find_record",
+  text: `SELECT operation AS record_operation, hash AS record_hash, submission_id AS record_submission_id,
+      fingerprint AS record_fingerprint, principal AS record_principal, carried_version AS record_carried_version,
+      failed AS record_failed, answer AS record_answer, answer_by AS record_answer_by, recorded_at AS record_recorded_at,
+      expires_at AS record_expires_at, keep_after_end_ms AS record_keep_after_end_ms
+    FROM formbridge.records
+    WHERE tenant = $1 AND intake_id = $2 AND operation = $3 AND hash = $4
+      AND (live_until IS NULL OR live_until > formbridge.now_ms())`,
+};
+const FORGET: Statement = {
+  name: "forget_records",
+  text: `DELETE FROM formbridge.records WHERE (tenant, intake_id, operation, hash) IN (
+      SELECT tenant, intake_id, operation, hash FROM formbridge.records
+      WHERE live_until <= (SELECT formbridge.now_ms()) ORDER BY live_until LIMIT $1 FOR UPDATE SKIP LOCKED)
+    RETURNING 1`,
+};
+
+/**
+ * The line is this process's own: it spares those who wait here their work. Across processes the commit keeps the order, by
+ * its lock on the key, and whoever comes second is answered `key_taken`.
+ */
+export function createIdempotency(db: Database, health: HealthCheck): Idempotency {
+  return {
+    enter: createKeyLine(),
+    find: async ({ tenant, intakeId, operation, hash }) => {
+      const [row] = await db.read<RecordColumns>(FIND, [tenant, intakeId, operation, hash]);
+      return row && recordOf(row);
+    },
+    forgetExpired: async (limit) => (await db.write(FORGET, [limit])).length,
+    health,
+  };
+}

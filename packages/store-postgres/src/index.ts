@@ -1,0 +1,4 @@
+export { openPostgresBackend } from "./backend.ts";
+export type { PostgresOptions } from "./database.ts";
+export { migrate } from "./migrate.ts";
+export { createPostgresWakeups, type SharedWakeups } from "./wakeups.ts";

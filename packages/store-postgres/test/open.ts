@@ -1,0 +1,53 @@
+import type { OpenBackend } from "@formbridge/conformance";
+import type { Backend, Instant } from "@formbridge/core";
+import { migrate, openPostgresBackend, type PostgresOptions } from "@formbridge/store-postgres";
+import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+
+export const optionsFor = (url: string): PostgresOptions => ({
+  url,
+  poolSize: 8,
+  connectTimeoutMs: 20_000,
+  statementTimeoutMs: 20_000,
+  lockTimeoutMs: 10_000,
+});
+
+/** A database with the schema, for the tests of one file. */
+export async function migratedDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase();
+  await migrate(optionsFor(database.url));
+  return database;
+}
+
+export async function emptied(database: TestDatabase): Promise<void> {
+  const tables = await database.query<{ name: string }>(
+    `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS name FROM pg_tables
+     WHERE schemaname = 'formbridge' AND tablename <> 'schema_migrations'`,
+  );
+  await database.query(`TRUNCATE ${tables[0]?.name}`);
+}
+
+/** The same backend, in which every call first sets the database's clock to what `now` says. */
+function onClock(backend: Backend, tick: () => void): Backend {
+  const ticking = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get(target, name) {
+        const member = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        return (...args: unknown[]) => {
+          tick();
+          return Reflect.apply(member, target, args);
+        };
+      },
+    });
+  const ports = Object.entries(backend).map(([name, port]) => [name, name === "close" ? port : ticking(port)]);
+  return Object.fromEntries(ports) as Backend;
+}
+
+/** Opens the one database for each test anew, empty, on the test's own clock. */
+export function openOn(database: TestDatabase, setClock: (now: Instant) => void): OpenBackend {
+  return async (now) => {
+    await emptied(database);
+    const again = async () => onClock(await openPostgresBackend(optionsFor(database.url)), () => setClock(now()));
+    return { backend: await again(), reopen: again };
+  };
+}

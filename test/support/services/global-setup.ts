@@ -1,0 +1,17 @@
+import type { TestProject } from "vitest/node";
+import { openServiceHost } from "./host.ts";
+import { startPostgres } from "./start-postgres.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where tests ask for servers. */
+    services: string;
+  }
+}
+
+/** Nothing is started before a test asks for it. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const host = await openServiceHost({ postgres: startPostgres });
+  provide("services", host.socket);
+  return host.close;
+}

@@ -1,0 +1,59 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "pg";
+import { service } from "./service.ts";
+
+export interface TestDatabase {
+  url: string;
+  /** Runs SQL as the database's owner. */
+  query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]>;
+  /** From now on the database tells the time by the given moments, and stands still between them. */
+  fakeClock(): Promise<(now: number) => void>;
+  close(): Promise<void>;
+  /** Closes it, and throws it away whoever uses it. */
+  drop(): Promise<void>;
+}
+
+let made = 0;
+
+/** An empty database on the PostgreSQL of this test run. It goes away with the server. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const { url: server, clocks = "" } = await service("postgres");
+  made += 1;
+  const name = `test_${process.pid}_${made}`;
+  await asAdmin(`${server}/postgres`, (admin) => admin.query(`CREATE DATABASE ${name} TEMPLATE template0`));
+  const url = `${server}/${name}`;
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  return {
+    url,
+    query: async (sql, values) => (await client.query(sql, values)).rows,
+    async fakeClock() {
+      const file = join(clocks, name);
+      const set = (now: number) => {
+        // Renamed into place: a query never reads half a moment.
+        writeFileSync(`${file}.next`, String(now), { mode: 0o644 });
+        renameSync(`${file}.next`, file);
+      };
+      await client.query(`CREATE OR REPLACE FUNCTION formbridge.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+        SELECT pg_read_file('${file}')::bigint $$`);
+      return set;
+    },
+    close: () => client.end(),
+    async drop() {
+      await client.end();
+      await asAdmin(`${server}/postgres`, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    },
+  };
+}
+
+async function asAdmin<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+  const admin = new Client({ connectionString: url });
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end();
+  }
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from "node:child_process";
+import { chownSync, existsSync, readdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+
+const POSTGRES = "/usr/lib/postgresql";
+
+/** Debian keeps PostgreSQL's programs in a folder per version: the newest one. */
+const postgresFolders = (): string[] =>
+  existsSync(POSTGRES)
+    ? readdirSync(POSTGRES)
+        .sort((one, other) => Number(other) - Number(one))
+        .map((version) => join(POSTGRES, version, "bin"))
+    : [];
+
+export function findProgram(name: string, aptPackage: string): string {
+  const folders = [...postgresFolders(), ...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
+  const found = folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  throw new Error(`${name} is not installed. node scripts/services.mjs installs it, from the package ${aptPackage}.`);
+}
+
+/** Some servers refuse to run as root. What is started as this user ends when the test run does, however that ends. */
+export interface Account {
+  own(folder: string): void;
+  start(file: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
+}
+
+export function accountFor(user: string): Account {
+  const isRoot = process.getuid?.() === 0;
+  const idOf = (flag: "-u" | "-g"): number => Number(execFileSync("id", [flag, user], { encoding: "utf8" }));
+  const dress = isRoot ? [`--reuid=${user}`, `--regid=${user}`, "--init-groups"] : [];
+  return {
+    own: (folder) => {
+      if (isRoot) chownSync(folder, idOf("-u"), idOf("-g"));
+    },
+    start: (file, args, options = {}) =>
+      spawn("setpriv", [...dress, "--pdeathsig=QUIT", file, ...args], {
+        stdio: ["ignore", "pipe", "pipe"],
+        ...options,
+      }),
+  };
+}
+
+/** A port of loopback that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Resolves when the process has printed the line that says it is ready; rejects with all it printed when it ends before. */
+export function untilPrinted(child: ChildProcess, ready: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let printed = "";
+    const read = (text: Buffer) => {
+      if (printed.length < 100_000) printed += text;
+      if (printed.includes(ready)) resolve();
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${child.spawnargs.join(" ")} ended with ${code}: ${printed}`)));
+  });
+}
+
+export const untilEnded = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let printed = "";
+    child.stdout?.resume();
+    child.stderr?.on("data", (text) => {
+      printed += text;
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${child.spawnargs.join(" ")} ended with ${code}: ${printed}`));
+    });
+  });

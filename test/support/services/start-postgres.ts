@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Starter } from "./host.ts";
+import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./programs.ts";
+
+const USER = "formbridge";
+
+/**
+ * A whole PostgreSQL of its own, on loopback only. It does not wait for the disk: what it answered outlives its processes, not
+ * the machine. Its texts sort like a dictionary, as on many machines: an order that our code relies on must be its own.
+ */
+export const startPostgres: Starter = async (folder) => {
+  const account = accountFor("postgres");
+  const data = join(folder, "data");
+  const secret = join(folder, "password");
+  const password = randomBytes(16).toString("hex");
+  chmodSync(folder, 0o755);
+  for (const name of [data, join(folder, "clocks")]) mkdirSync(name, { mode: 0o755 });
+  writeFileSync(secret, password, { mode: 0o600 });
+  for (const name of [data, secret]) account.own(name);
+  const locale = ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en"];
+  const access = [`--username=${USER}`, `--pwfile=${secret}`, "--auth=scram-sha-256"];
+  const initdb = findProgram("initdb", "postgresql");
+  await untilEnded(account.start(initdb, ["-D", data, "--no-sync", ...locale, ...access], { cwd: folder }));
+
+  const port = await freePort();
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "",
+    max_connections: "400",
+    shared_buffers: "128MB",
+    fsync: "off",
+    lc_messages: "C",
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = account.start(findProgram("postgres", "postgresql"), ["-D", data, ...flags], { cwd: folder });
+  await untilPrinted(server, "database system is ready to accept connections");
+  return {
+    details: { url: `postgres://${USER}:${password}@127.0.0.1:${port}`, clocks: join(folder, "clocks") },
+    stop: () =>
+      new Promise((resolve) => {
+        if (server.exitCode !== null || server.signalCode !== null) return resolve();
+        server.once("exit", () => resolve());
+        // At once: nothing in it is to be kept.
+        server.kill("SIGQUIT");
+      }),
+  };
+};
