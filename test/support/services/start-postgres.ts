@@ -1,16 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Starter } from "./host.ts";
+import type { Service, Starter } from "./host.ts";
 import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./programs.ts";
 
 const USER = "formbridge";
 
 /**
- * A whole PostgreSQL of its own, on loopback only. It does not wait for the disk: what it answered outlives its processes, not
- * the machine. Its texts sort like a dictionary, as on many machines: an order that our code relies on must be its own.
+ * A whole PostgreSQL of its own, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our code
+ * relies on must be its own. For tests it does not wait for the disk: what it answered outlives its processes, not the machine.
  */
-export const startPostgres: Starter = async (folder) => {
+export const startPostgres: Starter = (folder) => start(folder, { fsync: "off" });
+
+/** The same, and what it answered is on the disk. */
+export const startDurablePostgres: Starter = (folder) => start(folder, { fsync: "on" });
+
+async function start(folder: string, { fsync }: { fsync: "on" | "off" }): Promise<Service> {
   const account = accountFor("postgres");
   const data = join(folder, "data");
   const secret = join(folder, "password");
@@ -31,7 +36,7 @@ export const startPostgres: Starter = async (folder) => {
     unix_socket_directories: "",
     max_connections: "400",
     shared_buffers: "128MB",
-    fsync: "off",
+    fsync,
     lc_messages: "C",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -47,4 +52,4 @@ export const startPostgres: Starter = async (folder) => {
         server.kill("SIGQUIT");
       }),
   };
-};
+}
