@@ -10,6 +10,7 @@ import {
   type RedisAddress,
 } from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
+import { createClient } from "redis";
 import { afterAll } from "vitest";
 import { memoryFolder } from "../../../test/support/memory-folder.ts";
 import { newPrefix } from "../../../test/support/services/redis.ts";
@@ -53,4 +54,27 @@ export function openOn(url: string, choice: Choice): OpenBackend {
     };
     return { backend: await again(), reopen: again };
   };
+}
+
+/** Redis as its operator sees it. */
+export async function asOperator(url: string, ...words: string[]): Promise<unknown> {
+  const client = createClient({ url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return await client.sendCommand(words);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Asks until the answer is no longer undefined. For what a real server does in its own time. */
+export async function eventually<Result>(ask: () => Promise<Result | undefined>, withinMs = 5_000): Promise<Result> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > deadline) throw new Error(`nothing in ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
