@@ -271,7 +271,7 @@ interface Running {
 
 /** The environment without what may be set for a server of one's own. */
 const plainEnv = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(FORMBRIDGE_|PORT$|DATABASE_URL$)/.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^(FORMBRIDGE_|PORT$|DATABASE_URL$|REDIS_URL$)/.test(name)),
 );
 
 /** The server as `npm start` runs it, on a free port. Resolves when it has printed the line to try. */
