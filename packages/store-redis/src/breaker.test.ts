@@ -19,6 +19,11 @@ it("lets everything pass until five calls in a row have failed", () => {
   expect(breaker.admits()).toBe(true);
 });
 
+it("asks for another way after every fifth failure in a row", () => {
+  const { breaker } = failing(4);
+  expect([1, 2, 3, 4, 5, 6].map(() => breaker.failed())).toEqual([true, false, false, false, false, true]);
+});
+
 it("lets one call a second try, and closes on the first success", () => {
   const { breaker, advance } = failing(5);
   expect(breaker.admits()).toBe(false);

@@ -6,7 +6,8 @@ export interface Breaker {
   /** May this call go? */
   admits(): boolean;
   succeeded(): void;
-  failed(): void;
+  /** Answers whether it is time to try another way: after each so many failures in a row. */
+  failed(): boolean;
 }
 
 export function createBreaker(now: () => number = () => performance.now()): Breaker {
@@ -25,6 +26,7 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
     failed() {
       failures += 1;
       if (failures === MAX_FAILURES) nextProbe = now() + PROBE_EVERY_MS;
+      return failures % MAX_FAILURES === 0;
     },
   };
 }

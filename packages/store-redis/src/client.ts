@@ -33,7 +33,7 @@ export function connectionOptions(address: RedisAddress, node: { host: string; p
   };
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
+export const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_PAUSE_MS = 500;
 
 function sharedOptions({ username, password, database, tls }: RedisAddress) {

@@ -1,8 +1,11 @@
 import { createClient } from "redis";
 import type { RedisAddress } from "./address.ts";
-import { connectionOptions } from "./client.ts";
+import { CONNECT_TIMEOUT_MS, connectionOptions } from "./client.ts";
+import { inTime } from "./in-time.ts";
 
 const RECONNECT_MS = 250;
+const MAX_RECONNECT_MS = 1_000;
+const CHECK_EVERY_MS = 5_000;
 
 export interface Listening {
   hear(message: string): void;
@@ -18,14 +21,17 @@ export interface Listener {
 }
 
 /**
- * Redis forgets whom it could not reach: while the connection is down messages are lost. When it is back, everybody is told,
- * and looks. In a cluster any server passes on the messages of all: when one is gone, the next one is asked.
+ * Redis forgets whom it could not reach: while the connection is down messages are lost. Everybody is told so about once a
+ * second, and when it is back, and looks. In a cluster any server passes on the messages of all: when one is gone, the next
+ * one is asked.
  */
-export function createListener(address: RedisAddress): Listener {
+export function createListener(address: RedisAddress, { checkEveryMs = CHECK_EVERY_MS } = {}): Listener {
   const channels = new Map<string, Set<Listening>>();
   let client: ReturnType<typeof open> | undefined;
   let attempt = 0;
+  let failures = 0;
   let retrying: NodeJS.Timeout | undefined;
+  const checking = setInterval(() => void check(), checkEveryMs).unref();
   let closed = false;
 
   function open() {
@@ -40,12 +46,25 @@ export function createListener(address: RedisAddress): Listener {
     fresh.on("error", () => lost(fresh));
     fresh.on("end", () => lost(fresh));
     try {
-      await fresh.connect();
-      await Promise.all([...channels.keys()].map((channel) => fresh.subscribe(channel, (text) => hear(channel, text))));
+      await inTime(begin(fresh), CONNECT_TIMEOUT_MS);
+      failures = 0;
     } catch {
-      return lost(fresh);
+      failures += 1;
+      lost(fresh);
     }
     for (const all of channels.values()) for (const one of [...all]) one.missed();
+  }
+
+  async function begin(fresh: ReturnType<typeof open>): Promise<void> {
+    await fresh.connect();
+    await Promise.all([...channels.keys()].map((channel) => fresh.subscribe(channel, (text) => hear(channel, text))));
+  }
+
+  /** A server that vanished says nothing, and neither does one that has nothing to say. */
+  async function check(): Promise<void> {
+    const asked = client;
+    if (asked?.isReady !== true) return;
+    await inTime(asked.ping(), checkEveryMs).catch(() => lost(asked));
   }
 
   function lost(which: typeof client): void {
@@ -53,7 +72,8 @@ export function createListener(address: RedisAddress): Listener {
     client = undefined;
     attempt += 1;
     if (which.isOpen) which.destroy();
-    if (!closed) retrying = setTimeout(() => void connect(), RECONNECT_MS).unref();
+    if (!closed)
+      retrying = setTimeout(() => void connect(), Math.min(RECONNECT_MS * 2 ** failures, MAX_RECONNECT_MS)).unref();
   }
 
   function hear(channel: string, message: string): void {
@@ -83,6 +103,7 @@ export function createListener(address: RedisAddress): Listener {
     close() {
       closed = true;
       clearTimeout(retrying);
+      clearInterval(checking);
       const last = client;
       client = undefined;
       if (last?.isOpen) last.destroy();

@@ -2,6 +2,7 @@ import { type Health, type Instant, StoreDown } from "@formbridge/core";
 import type { RedisAddress } from "./address.ts";
 import { createBreaker } from "./breaker.ts";
 import { type Commands, connectCluster, connectServer } from "./client.ts";
+import { inTime } from "./in-time.ts";
 import { createListener, type Listening } from "./listener.ts";
 import type { Script } from "./script.ts";
 
@@ -35,7 +36,8 @@ export interface Redis {
 /** Answers when the first connection stands, or after the time-out: it goes on trying, and calls fail until it succeeds. */
 export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOptions): Promise<Redis> {
   const breaker = createBreaker();
-  const client = (address.cluster ? connectCluster : connectServer)(address, breaker.succeeded);
+  const connect = () => (address.cluster ? connectCluster : connectServer)(address, breaker.succeeded);
+  let client = connect();
   const listener = createListener(address);
   let closed = false;
 
@@ -47,9 +49,16 @@ export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOpti
       breaker.succeeded();
       return answer as Result;
     } catch (error) {
-      breaker.failed();
+      // A connection to a server that vanished would wait for minutes before it notices that there is one again.
+      if (breaker.failed() && !closed) renew();
       throw down("Redis can't be reached", error);
     }
+  }
+
+  function renew(): void {
+    client.destroy();
+    client = connect();
+    client.connected.catch(() => {});
   }
 
   async function evaluate(commands: Commands, { text, sha }: Script, call: { keys: string[]; arguments: string[] }) {
@@ -91,15 +100,6 @@ export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOpti
 
 /** A lock, a cache or a counter is not the write: without it nothing was committed. */
 const down = (message: string, cause?: unknown): StoreDown => new StoreDown(message, "not_applied", cause);
-
-function inTime<Result>(work: Result | Promise<Result>, ms: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms);
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
-  });
-}
 
 async function healthOf(ask: () => Promise<[string, string][]>): Promise<Health> {
   const started = performance.now();

@@ -2,7 +2,7 @@ import { fixtures } from "@formbridge/conformance";
 import type { Backend, ScopedKey } from "@formbridge/core";
 import { createMemoryBackend } from "@formbridge/store-memory";
 import type { InFrontOptions, Redis } from "@formbridge/store-redis";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { newPrefix, redisClusterUrl, redisUrl } from "../../../test/support/services/redis.ts";
 import { asOperator, connect, eventually, inFrontOf } from "./open.ts";
 
@@ -91,12 +91,26 @@ describe("the lock of a key", () => {
     expect(answers.map((answer) => answer.kind).toSorted()).toEqual(["committed", "key_taken"]);
   });
 
-  it("is held on to by an owner that works longer than the lock's life", async () => {
-    const { all, join } = await instances(1);
-    const worker = await join({ lifeMs: 90 });
-    const key = newKey();
-    const leave = await worker.idempotency.enter(key, LIMITS);
-    expect(await all[0]?.idempotency.enter(key, { timeoutMs: 400, maxWaiters: 5 })).toBeUndefined();
+  it("is held on to by its owner while it works, and by nobody else", async () => {
+    const { prefix, join } = await instances(0);
+    const stop = vi.fn();
+    let extend = () => {};
+    const repeat = (work: () => void, everyMs: number) => {
+      expect(everyMs).toBeLessThan(30_000);
+      extend = work;
+      return stop;
+    };
+    const worker = await join({ lifeMs: 60_000, repeat });
+    const leave = await worker.idempotency.enter(newKey(), LIMITS);
+    const [name = ""] = (await asOperator(single, "KEYS", `${prefix}:lock:*`)) as string[];
+    const lifeOf = async () => Number(await asOperator(single, "PTTL", name));
+    await asOperator(single, "PEXPIRE", name, "10000");
+    extend();
+    await eventually(async () => ((await lifeOf()) > 30_000 ? true : undefined));
+    await asOperator(single, "SET", name, "another", "PX", "10000");
+    extend();
+    await vi.waitFor(() => expect(stop).toHaveBeenCalled(), 5_000);
+    expect(await lifeOf()).toBeLessThanOrEqual(10_000);
     leave?.();
   });
 
