@@ -85,16 +85,19 @@ export function connectCluster(address: RedisAddress, onReady: () => void): Clie
       }
     }
   }
+  async function times(): Promise<[string, string][]> {
+    if (cluster.masters.length === 0) throw new Error("no server of the cluster is known yet");
+    return Promise.all(
+      cluster.masters.map(async (master) => {
+        const node = await cluster.nodeClient(master);
+        return (await node.sendCommand(["TIME"])) as unknown as [string, string];
+      }),
+    );
+  }
   return {
     commands: cluster,
     connected: connect(),
-    times: () =>
-      Promise.all(
-        cluster.masters.map(async (master) => {
-          const node = await cluster.nodeClient(master);
-          return (await node.sendCommand(["TIME"])) as unknown as [string, string];
-        }),
-      ),
+    times,
     destroy() {
       destroyed = true;
       if (cluster.isOpen) cluster.destroy();

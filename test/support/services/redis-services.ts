@@ -17,15 +17,21 @@ interface Node extends RedisServer {
 const SLOTS = 16_384;
 const MASTERS = 3;
 
+export interface RedisCluster {
+  url: string;
+  servers: RedisServer[];
+  stop(): Promise<void>;
+}
+
 /** Three masters that share the slots, without replicas. */
-export const startRedisCluster: Starter = async (folder) => {
+export async function launchRedisCluster(folder: string): Promise<RedisCluster> {
   const password = newPassword();
   const servers: Node[] = [];
   const stop = async () => void (await Promise.all(servers.map((server) => server.kill())));
   try {
     for (let made = 0; made < MASTERS; made += 1) {
       const bus = String(await freePort());
-      const more = { "cluster-enabled": "yes", "cluster-port": bus };
+      const more = { "cluster-enabled": "yes", "cluster-port": bus, "cluster-node-timeout": "2000" };
       servers.push({ ...(await launchRedis({ folder, password, more })), bus });
     }
     await join(servers, password);
@@ -34,7 +40,12 @@ export const startRedisCluster: Starter = async (folder) => {
     throw error;
   }
   const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
-  return { details: { url: `redis-cluster://:${password}@${hosts}` }, stop };
+  return { url: `redis-cluster://:${password}@${hosts}`, servers, stop };
+}
+
+export const startRedisCluster: Starter = async (folder) => {
+  const { url, stop } = await launchRedisCluster(folder);
+  return { details: { url }, stop };
 };
 
 async function join(servers: readonly Node[], password: string): Promise<void> {

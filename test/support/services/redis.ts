@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { launchRedisCluster, type RedisCluster } from "./redis-services.ts";
 import { service } from "./service.ts";
 import { launchRedis, newPassword, type RedisServer, type RedisSettings } from "./start-redis.ts";
 
@@ -29,6 +30,23 @@ export async function ownRedis(more: RedisSettings["more"] = {}): Promise<OwnRed
     url: `redis://:${password}@127.0.0.1:${server.port}`,
     async remove() {
       await server.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface OwnRedisCluster extends RedisCluster {
+  remove(): Promise<void>;
+}
+
+/** A cluster for one test alone, to be harmed. */
+export async function ownRedisCluster(): Promise<OwnRedisCluster> {
+  const folder = mkdtempSync(join(tmpdir(), "formbridge-redis-"));
+  const cluster = await launchRedisCluster(folder);
+  return {
+    ...cluster,
+    async remove() {
+      await cluster.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
