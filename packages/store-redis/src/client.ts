@@ -1,5 +1,8 @@
-import { createClient, createCluster, type RedisClientOptions } from "redis";
+import type { RedisClientOptions } from "redis";
 import type { RedisAddress } from "./address.ts";
+
+/** Loaded when Redis is used: a server without it starts sooner. */
+export type Driver = typeof import("redis");
 
 interface ScriptCall {
   keys: string[];
@@ -52,7 +55,9 @@ function sharedOptions({ username, password, database, tls }: RedisAddress) {
   } satisfies RedisClientOptions;
 }
 
-export function connectServer(address: RedisAddress, onReady: () => void): Client {
+export type Connect = (driver: Driver, address: RedisAddress, onReady: () => void) => Client;
+
+export const connectServer: Connect = ({ createClient }, address, onReady) => {
   const [node = { host: "", port: 0 }] = address.hosts;
   const client = createClient(connectionOptions(address, node));
   // Told by the calls that fail, and by health.
@@ -64,9 +69,9 @@ export function connectServer(address: RedisAddress, onReady: () => void): Clien
     times: async () => [(await client.sendCommand(["TIME"])) as unknown as [string, string]],
     destroy: () => client.destroy(),
   };
-}
+};
 
-export function connectCluster(address: RedisAddress, onReady: () => void): Client {
+export const connectCluster: Connect = ({ createCluster }, address, onReady) => {
   const { commandOptions, ...defaults } = sharedOptions(address);
   const cluster = createCluster({
     rootNodes: address.hosts.map((node) => ({ ...defaults, socket: { ...defaults.socket, ...node } })),
@@ -103,4 +108,4 @@ export function connectCluster(address: RedisAddress, onReady: () => void): Clie
       if (cluster.isOpen) cluster.destroy();
     },
   };
-}
+};

@@ -1,3 +1,4 @@
+import * as driver from "redis";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { ownRedis } from "../../../test/support/services/redis.ts";
 import { parseRedisUrl } from "./address.ts";
@@ -7,7 +8,7 @@ async function listening(checkEveryMs: number) {
   const server = await ownRedis();
   const address = parseRedisUrl(server.url);
   if (address === undefined) throw new Error("the test's Redis has a URL");
-  const listener = createListener(address, { checkEveryMs });
+  const listener = createListener(driver, address, { checkEveryMs });
   onTestFinished(async () => {
     listener.close();
     await server.remove();

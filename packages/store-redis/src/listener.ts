@@ -1,6 +1,5 @@
-import { createClient } from "redis";
 import type { RedisAddress } from "./address.ts";
-import { CONNECT_TIMEOUT_MS, connectionOptions } from "./client.ts";
+import { CONNECT_TIMEOUT_MS, connectionOptions, type Driver } from "./client.ts";
 import { inTime } from "./in-time.ts";
 
 const RECONNECT_MS = 250;
@@ -25,7 +24,11 @@ export interface Listener {
  * second, and when it is back, and looks. In a cluster any server passes on the messages of all: when one is gone, the next
  * one is asked.
  */
-export function createListener(address: RedisAddress, { checkEveryMs = CHECK_EVERY_MS } = {}): Listener {
+export function createListener(
+  { createClient }: Driver,
+  address: RedisAddress,
+  { checkEveryMs = CHECK_EVERY_MS } = {},
+): Listener {
   const channels = new Map<string, Set<Listening>>();
   let client: ReturnType<typeof open> | undefined;
   let attempt = 0;

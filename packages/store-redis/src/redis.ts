@@ -35,10 +35,11 @@ export interface Redis {
 
 /** Answers when the first connection stands, or after the time-out: it goes on trying, and calls fail until it succeeds. */
 export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOptions): Promise<Redis> {
+  const driver = await import("redis");
   const breaker = createBreaker();
-  const connect = () => (address.cluster ? connectCluster : connectServer)(address, breaker.succeeded);
+  const connect = () => (address.cluster ? connectCluster : connectServer)(driver, address, breaker.succeeded);
   let client = connect();
-  const listener = createListener(address);
+  const listener = createListener(driver, address);
   let closed = false;
 
   async function guarded<Result>(work: (commands: Commands) => unknown): Promise<Result> {
