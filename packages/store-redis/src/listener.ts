@@ -29,7 +29,7 @@ export function createListener(
   address: RedisAddress,
   { checkEveryMs = CHECK_EVERY_MS } = {},
 ): Listener {
-  const channels = new Map<string, Set<Listening>>();
+  const channels = createChannels();
   let client: ReturnType<typeof open> | undefined;
   let attempt = 0;
   let failures = 0;
@@ -55,12 +55,14 @@ export function createListener(
       failures += 1;
       lost(fresh);
     }
-    for (const all of channels.values()) for (const one of [...all]) one.missed();
+    channels.missed();
   }
 
   async function begin(fresh: ReturnType<typeof open>): Promise<void> {
     await fresh.connect();
-    await Promise.all([...channels.keys()].map((channel) => fresh.subscribe(channel, (text) => hear(channel, text))));
+    await Promise.all(
+      channels.names().map((channel) => fresh.subscribe(channel, (text) => channels.hear(channel, text))),
+    );
   }
 
   /** A server that vanished says nothing, and neither does one that has nothing to say. */
@@ -79,16 +81,12 @@ export function createListener(
       retrying = setTimeout(() => void connect(), Math.min(RECONNECT_MS * 2 ** failures, MAX_RECONNECT_MS)).unref();
   }
 
-  function hear(channel: string, message: string): void {
-    for (const one of [...(channels.get(channel) ?? [])]) one.hear(message);
-  }
-
   async function subscribe(channel: string, first: Listening): Promise<void> {
     const through = client;
     // When the connection does not stand yet, it subscribes to everything once it does.
     if (through?.isReady !== true) return;
     try {
-      await through.subscribe(channel, (text) => hear(channel, text));
+      await through.subscribe(channel, (text) => channels.hear(channel, text));
       first.missed();
     } catch {
       lost(through);
@@ -98,10 +96,9 @@ export function createListener(
   void connect();
   return {
     listen(channel, listening) {
-      const others = channels.get(channel) ?? new Set();
-      channels.set(channel, others.add(listening));
-      if (others.size === 1) void subscribe(channel, listening);
-      return () => void others.delete(listening);
+      const { isFirst, stop } = channels.add(channel, listening);
+      if (isFirst) void subscribe(channel, listening);
+      return stop;
     },
     close() {
       closed = true;
@@ -110,6 +107,26 @@ export function createListener(
       const last = client;
       client = undefined;
       if (last?.isOpen) last.destroy();
+    },
+  };
+}
+
+/** Who listens to what. */
+function createChannels() {
+  const channels = new Map<string, Set<Listening>>();
+  return {
+    names: () => [...channels.keys()],
+    add(channel: string, listening: Listening): { isFirst: boolean; stop(): void } {
+      const isFirst = !channels.has(channel);
+      const others = channels.get(channel) ?? new Set();
+      channels.set(channel, others.add(listening));
+      return { isFirst, stop: () => void others.delete(listening) };
+    },
+    hear(channel: string, message: string): void {
+      for (const one of [...(channels.get(channel) ?? [])]) one.hear(message);
+    },
+    missed(): void {
+      for (const all of channels.values()) for (const one of [...all]) one.missed();
     },
   };
 }

@@ -47,31 +47,8 @@ const LOOK_EVERY_MS = 500;
 export function createLocks(redis: Redis, options: LockOptions): Locks {
   const { lifeMs, lookEveryMs = LOOK_EVERY_MS, repeat = repeatUnheld } = options;
   const channel = redis.channel("released");
-  const bells = new Map<string, Set<() => void>>();
-  const ring = (name: string): void => {
-    for (const wake of [...(bells.get(name) ?? [])]) wake();
-  };
-  const stopListening = redis.listen(channel, {
-    hear: ring,
-    missed: () => {
-      for (const name of [...bells.keys()]) ring(name);
-    },
-  });
+  const bells = createBells(redis, channel);
   const keysOf = (name: string): string[] => [redis.key("lock", name), redis.key("waiting", name)];
-
-  /** Hung before the lock is tried: a release in between is not missed. */
-  function hang(name: string): { rung: Promise<void>; takeDown(): void } {
-    const { promise: rung, resolve } = Promise.withResolvers<void>();
-    const others = bells.get(name) ?? new Set();
-    bells.set(name, others.add(resolve));
-    return {
-      rung,
-      takeDown() {
-        others.delete(resolve);
-        if (others.size === 0 && bells.get(name) === others) bells.delete(name);
-      },
-    };
-  }
 
   async function release(name: string, owner: string): Promise<void> {
     // A lock that can't be released ends by itself.
@@ -103,7 +80,7 @@ export function createLocks(redis: Redis, options: LockOptions): Locks {
     const until = performance.now() + timeoutMs;
     const owner = randomUUID();
     for (;;) {
-      const bell = hang(name);
+      const bell = bells.hang(name);
       try {
         const heldForMs = await attempt(name, owner);
         if (heldForMs === 0) return hold(name, owner);
@@ -116,7 +93,42 @@ export function createLocks(redis: Redis, options: LockOptions): Locks {
     }
   }
 
-  return { acquire, close: stopListening };
+  return { acquire, close: bells.close };
+}
+
+interface Bells {
+  /** Hung before the lock is tried: a release in between is not missed. */
+  hang(name: string): { rung: Promise<void>; takeDown(): void };
+  close(): void;
+}
+
+/** Rings for whoever waits for a name, when a message names it or messages may have been lost. */
+function createBells(redis: Redis, channel: string): Bells {
+  const bells = new Map<string, Set<() => void>>();
+  const ring = (name: string): void => {
+    for (const wake of [...(bells.get(name) ?? [])]) wake();
+  };
+  const close = redis.listen(channel, {
+    hear: ring,
+    missed: () => {
+      for (const name of [...bells.keys()]) ring(name);
+    },
+  });
+  return {
+    hang(name) {
+      const { promise: rung, resolve } = Promise.withResolvers<void>();
+      const others = bells.get(name) ?? new Set();
+      bells.set(name, others.add(resolve));
+      return {
+        rung,
+        takeDown() {
+          others.delete(resolve);
+          if (others.size === 0 && bells.get(name) === others) bells.delete(name);
+        },
+      };
+    },
+    close,
+  };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.ceil(ms)).unref());

@@ -62,15 +62,6 @@ export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOpti
     client.connected.catch(() => {});
   }
 
-  async function evaluate(commands: Commands, { text, sha }: Script, call: { keys: string[]; arguments: string[] }) {
-    try {
-      return await commands.evalSha(sha, call);
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-      return await commands.eval(text, call);
-    }
-  }
-
   await inTime(client.connected, timeoutMs).catch(() => {});
   return {
     key: (kind, tag) => `${prefix}:${kind}:{${tag}}`,
@@ -97,6 +88,15 @@ export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOpti
       client.destroy();
     },
   };
+}
+
+async function evaluate(commands: Commands, { text, sha }: Script, call: { keys: string[]; arguments: string[] }) {
+  try {
+    return await commands.evalSha(sha, call);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+    return await commands.eval(text, call);
+  }
 }
 
 /** A lock, a cache or a counter is not the write: without it nothing was committed. */
