@@ -34,11 +34,12 @@ export const inFrontOf = (truth: Backend, redis: Redis, choice: Choice): Backend
 
 /** Redis in front of an SQLite file, both the test's own. */
 export function openOn(url: string, choice: Choice): OpenBackend {
-  const folder = memoryFolder();
-  afterAll(folder.remove);
+  let folder: ReturnType<typeof memoryFolder> | undefined;
+  afterAll(() => folder?.remove());
   let opened = 0;
   return async (now) => {
     opened += 1;
+    folder ??= memoryFolder();
     const file = join(folder.path, `${opened}.db`);
     const prefix = newPrefix();
     const again = async () => {
