@@ -6,6 +6,7 @@ import type { Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 import { migrate } from "@formbridge/store-postgres";
 import { createDatabase, type TestDatabase } from "./services/postgres.ts";
+import { newPrefix, redisUrl } from "./services/redis.ts";
 
 /** A clock that stands still until it is moved. */
 export interface TestClock {
@@ -122,6 +123,19 @@ function everyFile(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1")).join("\n");
 }
 
+/** `FORMBRIDGE_TEST_REDIS=redis` or `hybrid` puts the run's Redis in front of every store that is no memory. */
+async function redisEnv({ store = DEFAULT_STORE }: ServerOptions): Promise<Record<string, string>> {
+  const tokens = process.env.FORMBRIDGE_TEST_REDIS;
+  if (tokens === undefined || store === "memory") return {};
+  return {
+    FORMBRIDGE_REDIS_URL: await redisUrl(),
+    FORMBRIDGE_REDIS_PREFIX: newPrefix(),
+    FORMBRIDGE_REDIS_TIMEOUT_MS: "10000",
+    FORMBRIDGE_TOKEN_BACKEND: tokens,
+    FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis",
+  };
+}
+
 /** A whole server on a free port of loopback, with a store of its own. */
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-test-"));
@@ -134,6 +148,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     FORMBRIDGE_LOG_LEVEL: "silent",
     FORMBRIDGE_ALLOW_TEST_HEADERS: "1",
     ...store.env,
+    ...(await redisEnv(options)),
     ...options.env,
   });
   const clock = createClock(store.tell);
