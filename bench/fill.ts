@@ -32,9 +32,7 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
   db.pragma("synchronous = OFF");
   db.pragma("locking_mode = EXCLUSIVE");
   db.pragma("cache_size = -1048576");
-  db.function("token_hash", { deterministic: true }, (number: unknown) =>
-    sha256(tokenOfCopy(Number(number))).toString("hex"),
-  );
+  db.function("token_hash", { deterministic: true }, (number: unknown) => sha256(tokenOfCopy(Number(number))));
   db.exec(`
     CREATE TEMP TABLE numbers AS
       WITH RECURSIVE n (number) AS (SELECT 2 UNION ALL SELECT number + 1 FROM n WHERE number < ${copies + 1})
@@ -45,10 +43,15 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
   copyRows(db, "submissions", { sid: "number", submission_id: "id", doc: "replace(row.doc, first_id, id)" });
   copyRows(db, "tokens", {
     sid: "number",
-    hash: `iif(row.version = ${last}, token_hash(number), lower(hex(randomblob(32))))`,
+    head: "abs(random()) >> 11",
+    hash: `iif(row.version = ${last}, token_hash(number), randomblob(32))`,
     issued_at: "row.issued_at + number",
   });
-  copyRows(db, "events", { position: "", sid: "number", submission_id: "id", event_id: "row.event_id || number" });
+  db.function("head_of", { deterministic: true }, (hash: unknown) =>
+    Number.parseInt((hash as Buffer).toString("hex").slice(0, 13), 16),
+  );
+  db.exec(`UPDATE tokens SET head = head_of(hash) WHERE version = ${last}`);
+  copyRows(db, "events", { position: "", sid: "number", event_id: "row.event_id || number" });
   const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
   const filled = { tokens: count("tokens"), events: count("events") };
   db.close();

@@ -3,6 +3,7 @@
  *
  * - `<!-- table: name -->` heads a table that is made from the code. `UPDATE_DOCS=1` writes it anew.
  * - `<!-- file: path -->` heads a code block that is a file of the repository.
+ * - `<!-- setup -->` heads a shell block that runs before the server of its page starts; what it exports is in the server's environment.
  * - `<!-- tested -->` heads a shell block. The blocks of a page run in order, in one shell, against a server of their own.
  * - `<!-- shows -->` heads what the block before it prints: one line of JSON each, with at least what is shown, or text.
  *   `…` stands for anything.
@@ -274,10 +275,37 @@ const plainEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(FORMBRIDGE_|PORT$|DATABASE_URL$)/.test(name)),
 );
 
+/** A folder where a page's blocks find what they find in the repository. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "formbridge-docs-"));
+  symlinkSync(join(ROOT, "examples"), join(folder, "examples"));
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+const shellEnv = (folder: string): Record<string, string | undefined> => ({
+  ...plainEnv,
+  FORMBRIDGE_DATA: join(folder, ".formbridge"),
+  PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`,
+});
+
+/** Without npx, which would take most of the time and does the same here. */
+const local = (shell: string): string => shell.replaceAll(/\bnpx /g, "");
+
+/** Runs what a page does before the start, and answers the settings that it exports. */
+async function setUp(page: string, folder: string): Promise<Record<string, string>> {
+  const shell = /<!-- setup -->\n```sh\n([\s\S]*?)```/.exec(read(page))?.[1];
+  if (shell === undefined) return {};
+  const script = `set -euo pipefail\n${local(shell)}\nenv`;
+  const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: folder, env: shellEnv(folder) });
+  return Object.fromEntries([...stdout.matchAll(/^(FORMBRIDGE_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+}
+
 /** The server as `npm start` runs it, on a free port. Resolves when it has printed the line to try. */
-function startServer(folder: string): Promise<Running> {
+function startServer(folder: string, settings: Record<string, string>): Promise<Running> {
   const env = {
     ...plainEnv,
+    ...settings,
     FORMBRIDGE_PORT: "0",
     FORMBRIDGE_DATA: join(folder, ".formbridge"),
     FORMBRIDGE_LOG_LEVEL: "silent",
@@ -310,23 +338,17 @@ const stop = ({ process: child }: Running): Promise<unknown> =>
 const DOCUMENTED_URL = "http://127.0.0.1:3000";
 
 /** Runs all blocks in one shell that stops at the first failure, the output of each in a file of its own. */
-async function runBlocks(blocks: Block[], server: Running, folder: string): Promise<string[]> {
+async function runBlocks(
+  blocks: Block[],
+  server: Running,
+  { folder, settings }: { folder: string; settings: Record<string, string> },
+): Promise<string[]> {
   const steps = blocks.map(({ shell }, index) => `{\n${shell}\n} > "$OUT/${index}"`);
   const script = `set -euo pipefail\n${steps.join("\n")}\n`;
   const out = join(folder, "out");
   mkdirSync(out);
-  symlinkSync(join(ROOT, "examples"), join(folder, "examples"));
-  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  const env = {
-    ...plainEnv,
-    OUT: out,
-    KEY: server.key,
-    FORMBRIDGE_DATA: join(folder, ".formbridge"),
-    PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`,
-  };
-  // Without npx, which would take most of the time and does the same here.
-  const local = script.replaceAll(DOCUMENTED_URL, server.url).replaceAll(/\bnpx /g, "");
-  await promisify(execFile)("bash", ["-c", local], { cwd: folder, env });
+  const env = { ...shellEnv(folder), ...settings, OUT: out, KEY: server.key };
+  await promisify(execFile)("bash", ["-c", local(script).replaceAll(DOCUMENTED_URL, server.url)], { cwd: folder, env });
   return blocks.map((_, index) => readFileSync(join(out, String(index)), "utf8"));
 }
 
@@ -343,12 +365,13 @@ describe("snippets", () => {
   });
 
   test.each(tested)("the shell blocks of %s work, and print what is shown", async (page) => {
-    const folder = mkdtempSync(join(tmpdir(), "formbridge-docs-"));
+    const folder = makeFolder();
     folders.push(folder);
-    const server = await startServer(folder);
+    const settings = await setUp(page, folder);
+    const server = await startServer(folder, settings);
     try {
       const blocks = blocksOf(page);
-      const outputs = await runBlocks(blocks, server, folder);
+      const outputs = await runBlocks(blocks, server, { folder, settings });
       for (const [index, block] of blocks.entries()) expectShown(outputs[index] ?? "", block);
       const printed = server.printed.at(-1)?.trim().replaceAll(server.url, DOCUMENTED_URL) ?? "nothing";
       if (page === "README.md") expect(read(page)).toContain(printed);
@@ -362,10 +385,10 @@ describe("snippets", () => {
     expect(() => expectShown('{"ok":true,"version":2}', block('{ "version": 1 }'))).toThrow();
     expect(() => expectShown('{"id":"sub_1"}', block('{ "id": "rtok_…" }'))).toThrow();
     expectShown('{"ok":true,"id":"sub_1"}', block('{ "id": "sub_…" }'));
-    const folder = mkdtempSync(join(tmpdir(), "formbridge-docs-"));
+    const folder = makeFolder();
     folders.push(folder);
     const nobody = { url: "http://127.0.0.1:9", key: "", printed: [] } as unknown as Running;
-    await expect(runBlocks([{ shell: "false", shows: [] }], nobody, folder)).rejects.toThrow();
+    await expect(runBlocks([{ shell: "false", shows: [] }], nobody, { folder, settings: {} })).rejects.toThrow();
   });
 });
 

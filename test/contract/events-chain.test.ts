@@ -104,7 +104,7 @@ it("[EVENTS-ERASABLE] an erased person leaves a chain that verifies", async () =
   const db = new Database(join(folder.path, "formbridge.db"));
   const erased = db
     .prepare(
-      "UPDATE events SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL WHERE submission_id = ? AND actor LIKE '%ada%'",
+      "UPDATE events SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL WHERE sid = (SELECT sid FROM submissions WHERE submission_id = ?) AND actor LIKE '%ada%'",
     )
     .run(id);
   db.close();

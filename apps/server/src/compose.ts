@@ -1,11 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
 import {
+  type Authenticator,
   type Backend,
   createAesSealer,
   createOperations,
   createPageTokens,
   createRandomness,
+  DEFAULT_TENANT,
   type Health,
   type Instrumentation,
   type Operations,
@@ -30,14 +33,19 @@ export interface ComposeOptions {
   /** The clock of stores that have none of their own. */
   now?: () => number;
   instrumentation?: Instrumentation;
+  /** Hears why tokens were refused and keys not had; without it nobody does. */
+  authNotes?: AuthNotes;
 }
+
+const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY } = options;
   const { wakeups, ...stores } = await openStores(config.database, { now, instrumentation });
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
+  const authenticator = authenticatorOf(config, { now, notes: authNotes });
   const operations = createOperations({
     backend,
     sealer: createAesSealer(secrets),
@@ -47,12 +55,27 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     rateLimiter: createMemoryRateLimiter({ now }),
     instrumentation,
     settings: config.settings,
+    ...(authenticator && { authenticator }),
   });
   return {
     backend,
     operations,
     health: async () => ({ store: await backend.tokens.health(), idempotency: await backend.idempotency.health() }),
   };
+}
+
+function authenticatorOf(
+  { jwt, settings }: Config,
+  options: { now: () => number; notes: AuthNotes },
+): Authenticator | undefined {
+  if (jwt.issuers.length === 0) return undefined;
+  const { clockSkewMs } = settings.policy;
+  return createJwtAuthenticator(jwt.issuers, {
+    ...options,
+    clockSkewMs,
+    keys: jwt.keys,
+    reservedTenant: DEFAULT_TENANT,
+  });
 }
 
 type Stores = Backend & { wakeups: Wakeups };

@@ -1,5 +1,7 @@
+import type { AuthNotes } from "@formbridge/auth-jwt";
 import { createHttpServer } from "@formbridge/http";
 import { startWorker } from "@formbridge/worker";
+import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
 import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
 import type { Config } from "./config/config.ts";
@@ -22,19 +24,25 @@ export interface RunningServer {
 export async function serve(config: Config, options: ComposeOptions = {}): Promise<RunningServer> {
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
-  const core = await composeCore(config, options);
+  const logger = createLogger(config.logLevel);
+  const core = await composeCore(config, { authNotes: authNotesIn(logger), ...options });
   try {
     await registerFolder(core, folder);
-    return await listen(config, core);
+    return await listen(config, core, logger);
   } catch (error) {
     await core.backend.close();
     throw error;
   }
 }
 
-async function listen(config: Config, core: Core): Promise<RunningServer> {
+/** A caller learns that a token is not good; why, only the log tells. */
+const authNotesIn = (logger: Logger): AuthNotes => ({
+  refused: (note) => logger.debug(note, "access token refused"),
+  keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "keys of an issuer can't be had"),
+});
+
+async function listen(config: Config, core: Core, logger: Logger): Promise<RunningServer> {
   const { operations, backend } = core;
-  const logger = createLogger(config.logLevel);
   const app = await createHttpServer({
     operations,
     health: core.health,

@@ -9,8 +9,9 @@ import { created, idempotencyKey, setFields, submit } from "../../../test/suppor
 // Each command is a process that loads everything: a second on a quiet machine, several on a busy one.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const LAST = "(SELECT max(seq) FROM events WHERE submission_id = @id AND stream =";
-const AT = "submission_id = @id AND stream = 'submission' AND seq = 2";
+const OF_ID = "sid = (SELECT sid FROM submissions WHERE submission_id = @id)";
+const LAST = `(SELECT max(seq) FROM events WHERE ${OF_ID} AND stream =`;
+const AT = `${OF_ID} AND stream = 'submission' AND seq = 2`;
 const CHANGED: Record<string, string> = {
   "another payload": `UPDATE events SET payload = replace(payload, 'Ada', 'Eve') WHERE ${AT}`,
   "another actor": `UPDATE events SET actor = replace(actor, 'bot', 'eve') WHERE ${AT}`,
@@ -18,7 +19,7 @@ const CHANGED: Record<string, string> = {
   "another type": `UPDATE events SET type = 'validation.passed' WHERE ${AT}`,
   "another state": `UPDATE events SET state = 'draft' WHERE ${AT}`,
   "another version": `UPDATE events SET version = 7 WHERE ${AT}`,
-  "another hash": `UPDATE events SET hash = replace(hash, substr(hash, 1, 4), 'beef') WHERE ${AT}`,
+  "another hash": `UPDATE events SET hash = unhex('beef' || substr(hex(hash), 5)) WHERE ${AT}`,
 };
 const REMOVED: Record<string, string> = {
   "a submission event in the middle": "stream = 'submission' AND seq = 2",
@@ -52,7 +53,7 @@ beforeAll(async () => {
   const db = new Database(join(data.path, "formbridge.db"));
   for (const [name, sql] of Object.entries(CHANGED)) expect(db.prepare(sql).run({ id: ids.get(name) }).changes).toBe(1);
   for (const [name, where] of Object.entries(REMOVED)) {
-    const removed = db.prepare(`DELETE FROM events WHERE submission_id = @id AND ${where}`).run({ id: ids.get(name) });
+    const removed = db.prepare(`DELETE FROM events WHERE ${OF_ID} AND ${where}`).run({ id: ids.get(name) });
     expect(removed.changes).toBeGreaterThan(0);
   }
   db.close();

@@ -1,3 +1,4 @@
+export { describeAuthenticator, type OpenAuthenticator } from "./authenticator.ts";
 export { describeDeadlines } from "./deadlines.ts";
 export { describeDurability } from "./durability.ts";
 export { describeEvents } from "./events.ts";

@@ -16,7 +16,7 @@ export const ERROR_TYPES = {
   token_conflict: { retryable: true, meaning: "The resume token or version is stale: somebody wrote meanwhile." },
   token_invalid: { retryable: false, meaning: "The resume token is malformed or unknown." },
   token_required: { retryable: false, meaning: "A write needs a resume token." },
-  unauthorized: { retryable: false, meaning: "The API key is absent or not valid." },
+  unauthorized: { retryable: false, meaning: "The API key or access token is absent or not valid." },
   forbidden: { retryable: false, meaning: "The caller is known and may not do this." },
   not_found: { retryable: false, meaning: "There is no such thing, or not for this caller." },
   bad_request: { retryable: false, meaning: "The request can't be understood." },

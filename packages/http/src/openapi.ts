@@ -26,7 +26,11 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
     components: {
       schemas: { Error: plain(ErrorBodySchema) },
       securitySchemes: {
-        key: { type: "http", scheme: "bearer", description: "An API key: fbk_ and 43 characters." },
+        key: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key (fbk_ and 43 characters), or a JWT from an issuer that the operator trusts.",
+        },
         token: {
           type: "apiKey",
           in: "header",

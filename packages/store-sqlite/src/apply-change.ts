@@ -79,16 +79,15 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
 
   return (change) => {
     const at = now();
-    const { submissionId, intakeId } = change.row.submission;
+    const { submissionId } = change.row.submission;
     const standing = rows.standing(submissionId);
     const refused = refusal(change, standing, at);
     if (refused !== undefined) return refused;
 
     const { sid, audit } = writeRow(change, standing);
-    const owner = { sid, tenant: change.tenant, intakeId };
+    const owner = { sid, tenant: change.tenant };
     writeToken(change, owner);
-    for (const event of change.events) append(owner, event);
-    for (const event of audit.events) append(owner, event);
+    append(owner, [...change.events, ...audit.events]);
     writeRecord(change, standing, { sid, at });
     for (const key of change.dropJobs) jobs.drop(change.tenant, key);
     for (const job of change.jobs) jobs.put(change.tenant, submissionId, job);

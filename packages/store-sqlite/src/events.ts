@@ -1,6 +1,7 @@
 import type { EventStream, EventType, SubmissionState } from "@formbridge/contract";
 import { type ChainedEvent, type EventLog, type Instant, MAX_PAGE_SIZE, toIso } from "@formbridge/core";
-import type { Database } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
+import { headOf } from "./chain-heads.ts";
 import { answer } from "./failures.ts";
 
 type EventColumns = [
@@ -22,8 +23,8 @@ type EventColumns = [
   prevHash: string,
   hash: string,
 ];
-const COLUMNS = `position, event_id, seq, stream, type, submission_id, ts, state, version, actor, payload, actor_salt, actor_digest,
-  payload_salt, payload_digest, prev_hash, hash`;
+const COLUMNS = `e.position, e.event_id, e.seq, e.stream, e.type, s.submission_id, e.ts, e.state, e.version, e.actor, e.payload,
+  e.actor_salt, lower(hex(e.actor_digest)), e.payload_salt, lower(hex(e.payload_digest)), lower(hex(e.prev_hash)), lower(hex(e.hash))`;
 
 const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
 
@@ -53,38 +54,49 @@ function eventOf(columns: EventColumns): ChainedEvent {
 export interface EventOwner {
   sid: number;
   tenant: string;
-  intakeId: string;
+}
+
+const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), unhex(?), unhex(?))";
+
+function columnsOf({ sid, tenant }: EventOwner, event: ChainedEvent): unknown[] {
+  return [
+    sid,
+    tenant,
+    event.stream,
+    event.seq,
+    event.eventId,
+    event.type,
+    event.ts,
+    event.state,
+    event.version,
+    event.actor === null ? null : JSON.stringify(event.actor),
+    event.payload === null ? null : JSON.stringify(event.payload),
+    event.actorSalt,
+    event.actorDigest,
+    event.payloadSalt,
+    event.payloadDigest,
+    event.prevHash,
+    event.hash,
+  ];
 }
 
 /** Appends to the log for a commit; only inside its transaction, which gives positions in the order of commits. */
-export function createEventWriter(db: Database): (owner: EventOwner, event: ChainedEvent) => void {
-  const insert = db.prepare(
-    `INSERT INTO events (sid, tenant, intake_id, submission_id, stream, seq, event_id, type, ts, state, version, actor, payload,
-       actor_salt, actor_digest, payload_salt, payload_digest, prev_hash, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return ({ sid, tenant, intakeId }, event) => {
-    insert.run(
-      sid,
-      tenant,
-      intakeId,
-      event.submissionId,
-      event.stream,
-      event.seq,
-      event.eventId,
-      event.type,
-      event.ts,
-      event.state,
-      event.version,
-      event.actor === null ? null : JSON.stringify(event.actor),
-      event.payload === null ? null : JSON.stringify(event.payload),
-      event.actorSalt,
-      event.actorDigest,
-      event.payloadSalt,
-      event.payloadDigest,
-      event.prevHash,
-      event.hash,
-    );
+export function createEventWriter(db: Database): (owner: EventOwner, events: readonly ChainedEvent[]) => void {
+  const inserts: Statement[] = [];
+  /** One statement for all rows of a change: what a statement costs beside its rows is paid once. */
+  function insertOf(rows: number): Statement {
+    const insert =
+      inserts[rows] ??
+      db.prepare(
+        `INSERT INTO events (sid, tenant, stream, seq, event_id, type, ts, state, version, actor, payload,
+           actor_salt, actor_digest, payload_salt, payload_digest, prev_hash, hash)
+         VALUES ${Array(rows).fill(ROW).join(", ")}`,
+      );
+    inserts[rows] = insert;
+    return insert;
+  }
+  return (owner, events) => {
+    if (events.length > 0) insertOf(events.length).run(events.flatMap((event) => columnsOf(owner, event)));
   };
 }
 
@@ -127,7 +139,7 @@ export function createEventLog(db: Database): EventLog {
     .pluck();
   const headsOf = db
     .prepare<[string, string], [number, string, number, string]>(
-      "SELECT token_seq, token_hash, idem_seq, idem_hash FROM submissions WHERE submission_id = ? AND tenant = ?",
+      "SELECT token_seq, hex(token_hash), idem_seq, hex(idem_hash) FROM submissions WHERE submission_id = ? AND tenant = ?",
     )
     .raw();
   // From the end: whoever follows a submission asks for what came after one of its last events.
@@ -136,20 +148,21 @@ export function createEventLog(db: Database): EventLog {
       "SELECT position FROM events WHERE sid = ? AND event_id = ? ORDER BY position DESC LIMIT 1",
     )
     .pluck();
-  const chosen = `stream IN (SELECT value FROM json_each(@streams))
-    AND (@types IS NULL OR type IN (SELECT value FROM json_each(@types)))`;
+  const chosen = `e.stream IN (SELECT value FROM json_each(@streams))
+    AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))`;
   const ofSubmission = db
     .prepare<[{ sid: number; after: number; streams: string; types: string | null; limit: number }], EventColumns>(
-      `SELECT ${COLUMNS} FROM events WHERE sid = @sid AND position > @after AND ${chosen} ORDER BY position LIMIT @limit`,
+      `SELECT ${COLUMNS} FROM events AS e CROSS JOIN submissions AS s ON s.sid = e.sid
+       WHERE e.sid = @sid AND e.position > @after AND ${chosen} ORDER BY e.position LIMIT @limit`,
     )
     .raw();
   const ofAll = db
     .prepare<[FeedParameters], EventColumns>(
-      `SELECT ${COLUMNS} FROM events NOT INDEXED
-       WHERE position > @after AND position <= @end AND tenant = @tenant AND ${chosen}
-         AND (@intakeIds IS NULL OR intake_id IN (SELECT value FROM json_each(@intakeIds)))
-         AND (@from IS NULL OR ts >= @from) AND (@until IS NULL OR ts < @until)
-       ORDER BY position LIMIT @limit`,
+      `SELECT ${COLUMNS} FROM events AS e NOT INDEXED CROSS JOIN submissions AS s ON s.sid = e.sid
+       WHERE e.position > @after AND e.position <= @end AND e.tenant = @tenant AND ${chosen}
+         AND (@intakeIds IS NULL OR s.intake_id IN (SELECT value FROM json_each(@intakeIds)))
+         AND (@from IS NULL OR e.ts >= @from) AND (@until IS NULL OR e.ts < @until)
+       ORDER BY e.position LIMIT @limit`,
     )
     .raw();
 
@@ -169,10 +182,7 @@ export function createEventLog(db: Database): EventLog {
         const found = headsOf.get(submissionId, tenant);
         if (found === undefined) return undefined;
         const [tokenSeq, tokenHash, idemSeq, idemHash] = found;
-        return {
-          tokenHead: { seq: tokenSeq, hash: tokenHash },
-          idempotencyHead: { seq: idemSeq, hash: idemHash },
-        };
+        return { tokenHead: headOf(tokenSeq, tokenHash), idempotencyHead: headOf(idemSeq, idemHash) };
       }),
     feed: ({ tenant, intakeIds, from, until, streams, types }, { after, limit }) =>
       answer(() => {

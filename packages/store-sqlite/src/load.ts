@@ -4,7 +4,7 @@ import type { ReadCache } from "./read-cache.ts";
 import type { Records } from "./records.ts";
 import type { RowCache } from "./row-cache.ts";
 import { rowOf } from "./submission-rows.ts";
-import { ROTATED_AT } from "./tokens.ts";
+import { BY_HASH, headAndHash, ROTATED_AT } from "./tokens.ts";
 
 type SnapshotColumns = [sealedToken: string, sealedFields: string | null, doc: string];
 type PresentedColumns = [
@@ -35,9 +35,9 @@ function byCurrentToken(snapshot: Snapshot, hash: Hash, now: Instant): Loaded {
 
 export function createLoader(db: Database, { records, now, cache, rows }: Sources): (query: LoadQuery) => Loaded {
   const byToken = db
-    .prepare<[string], PresentedColumns>(
+    .prepare<[number, string], PresentedColumns>(
       `SELECT t.sid, s.submission_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}
-       FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid WHERE t.hash = ?`,
+       FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid WHERE ${BY_HASH}`,
     )
     .raw();
   const byId = db
@@ -67,7 +67,7 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
   function loadByToken(hash: Hash, key: KeyRef | undefined): Loaded {
     const known = rows?.byToken(hash);
     if (known !== undefined) return withRecord(byCurrentToken(known, hash, now()), known.submission, key);
-    const found = byToken.get(hash);
+    const found = byToken.get(...headAndHash(hash));
     if (found === undefined) return { now: now() };
     const submission = rows?.byId(found[1]) ?? snapshot(found[0]);
     const { submissionId, tenant, intakeId } = submission.submission;

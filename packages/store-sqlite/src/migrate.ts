@@ -8,20 +8,33 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS schema_migrations (
   applied_at  TEXT NOT NULL
 ) STRICT`;
 
-function appliedUpTo(db: Database): number {
-  const ledger = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'").get();
-  if (ledger === undefined) return 0;
-  return db.prepare<[], number>("SELECT coalesce(max(id), 0) FROM schema_migrations").pluck().get() ?? 0;
+interface Applied {
+  id: number;
+  name: string;
 }
 
-/** The steps that this database lacks, in order. Changes nothing; throws on a database that newer code has written. */
+function appliedTo(db: Database): Applied[] {
+  const ledger = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'").get();
+  if (ledger === undefined) return [];
+  return db.prepare<[], Applied>("SELECT id, name FROM schema_migrations ORDER BY id").all();
+}
+
+/** The steps that this database lacks, in order. Changes nothing; throws on a database that other code has written. */
 export function pendingMigrations(db: Database, known: readonly Migration[] = MIGRATIONS): Migration[] {
-  const applied = appliedUpTo(db);
+  const steps = appliedTo(db);
+  const applied = steps.at(-1)?.id ?? 0;
   const latest = known.at(-1)?.id ?? 0;
   if (applied > latest) {
     throw new Error(
       `The database ${db.name} has schema ${applied}, but this FormBridge knows schemas up to ${latest} only. ` +
         "Start the newer FormBridge that wrote it, or restore a backup from before the upgrade.",
+    );
+  }
+  const foreign = steps.find((step) => known.some(({ id, name }) => id === step.id && name !== step.name));
+  if (foreign !== undefined) {
+    throw new Error(
+      `The database ${db.name} was made by a FormBridge that was never released: its schema ${foreign.id} is ` +
+        `"${foreign.name}". Start with a new data folder.`,
     );
   }
   return known.filter((migration) => migration.id > applied);

@@ -7,6 +7,7 @@ import {
   type SubmissionRow,
 } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
+import { headColumns, headOf } from "./chain-heads.ts";
 
 /** What a commit needs to know of the row that it is about to replace. */
 export interface Standing extends Moments {
@@ -63,16 +64,17 @@ type StandingColumns = [
 export function createRowWriter(db: Database) {
   const select = db
     .prepare<[string], StandingColumns>(
-      `SELECT sid, tenant, revision, version, state, expires_at, warn_at, ended_at, token_seq, token_hash, idem_seq, idem_hash
+      `SELECT sid, tenant, revision, version, state, expires_at, warn_at, ended_at, token_seq, hex(token_hash),
+         idem_seq, hex(idem_hash)
        FROM submissions WHERE submission_id = ?`,
     )
     .raw();
   const insert = db.prepare(
     `INSERT INTO submissions (submission_id, tenant, intake_id, created_by_id, created_at, state, editable, expires_at, warn_at,
        ended_at, version, revision, token_seq, token_hash, idem_seq, idem_hash, sealed_token, sealed_fields, doc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), ?, ?, ?)`,
   );
-  const quiet = `version = ?, revision = ?, token_seq = ?, token_hash = ?, idem_seq = ?, idem_hash = ?,
+  const quiet = `version = ?, revision = ?, token_seq = ?, token_hash = unhex(?), idem_seq = ?, idem_hash = unhex(?),
     sealed_token = coalesce(?, sealed_token), sealed_fields = ?, doc = ?`;
   // An index is rewritten when one of its columns is named by the UPDATE, even with the value it had.
   const update = db.prepare(`UPDATE submissions SET ${quiet} WHERE sid = ?`);
@@ -86,10 +88,8 @@ export function createRowWriter(db: Database) {
     [
       row.submission.version,
       row.submission.revision,
-      tokenHead.seq,
-      tokenHead.hash,
-      idempotencyHead.seq,
-      idempotencyHead.hash,
+      ...headColumns(tokenHead),
+      ...headColumns(idempotencyHead),
       sealedToken ?? null,
       row.sealedFields ?? null,
       JSON.stringify(row.submission),
@@ -100,8 +100,8 @@ export function createRowWriter(db: Database) {
       const found = select.get(submissionId);
       if (found === undefined) return undefined;
       const [sid, tenant, revision, version, state, expiresAt, warnAt, ended] = found;
-      const tokenHead = { seq: found[8], hash: found[9] };
-      const idempotencyHead = { seq: found[10], hash: found[11] };
+      const tokenHead = headOf(found[8], found[9]);
+      const idempotencyHead = headOf(found[10], found[11]);
       return { sid, tenant, revision, version, state, expiresAt, warnAt, endedAt: ended, tokenHead, idempotencyHead };
     },
     insert(tenant: string, write: RowWrite): number {

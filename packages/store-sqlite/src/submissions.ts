@@ -1,3 +1,4 @@
+import { SUBMISSION_STATES } from "@formbridge/contract";
 import type { SubmissionFilter, Submissions } from "@formbridge/core";
 import type { Database, Statement } from "better-sqlite3";
 import { answer } from "./failures.ts";
@@ -41,17 +42,19 @@ interface Condition {
   values: unknown[];
 }
 
-/** A filter with more values than this walks the tenant's index instead: SQLite bounds how many branches a query has. */
+/** A filter with more values than this looks through more rows instead: SQLite bounds how many branches a query has. */
 const MAX_BRANCHES = 20;
 
-function branchesOf({ tenant, states, intakeIds }: SubmissionFilter): Condition[] {
-  if (states !== undefined) {
-    return distinct(states).map((state) => ({ sql: "tenant = ? AND state = ?", values: [tenant, state] }));
-  }
+function branchesOf({ tenant, states, intakeIds, createdById }: SubmissionFilter): Condition[] {
+  const ofStates = (some: readonly string[]) =>
+    distinct(some).map((state) => ({ sql: "tenant = ? AND state = ?", values: [tenant, state] }));
+  if (states !== undefined) return ofStates(states);
   if (intakeIds !== undefined && distinct(intakeIds).length <= MAX_BRANCHES) {
     return distinct(intakeIds).map((intakeId) => ({ sql: "tenant = ? AND intake_id = ?", values: [tenant, intakeId] }));
   }
-  return [{ sql: "tenant = ?", values: [tenant] }];
+  if (createdById !== undefined) return [{ sql: "tenant = ? AND created_by_id = ?", values: [tenant, createdById] }];
+  // All states are all submissions: no further index is needed.
+  return ofStates(SUBMISSION_STATES);
 }
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];

@@ -17,7 +17,7 @@ type TokenColumns = [
 /** When the token after this one was issued. */
 export const ROTATED_AT = `CASE WHEN t.version < s.version THEN
   (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version ORDER BY n.version LIMIT 1) END`;
-const TOKEN_COLUMNS = `t.hash, s.submission_id, t.tenant, t.intake_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}`;
+const TOKEN_COLUMNS = `lower(hex(t.hash)), s.submission_id, t.tenant, s.intake_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}`;
 
 function tokenOf(columns: TokenColumns): TokenRow {
   const [hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt, rotatedAt] = columns;
@@ -25,12 +25,15 @@ function tokenOf(columns: TokenColumns): TokenRow {
   return rotatedAt === null ? row : { ...row, rotatedAt };
 }
 
+/** Finds a token by its hash: by the indexed bits, and by all the others. */
+export const BY_HASH = "t.head = ? AND t.hash = unhex(?)";
+export const headAndHash = (hash: Hash): [head: number, hash: Hash] => [Number.parseInt(hash.slice(0, 13), 16), hash];
+
 interface NewToken {
   sid: number;
   version: number;
   hash: Hash;
   tenant: string;
-  intakeId: string;
   epoch: number;
   issuedAt: Instant;
   expiresAt: Instant;
@@ -39,18 +42,18 @@ interface NewToken {
 /** Writes tokens for a commit; only inside its transaction. */
 export function createTokenWriter(db: Database) {
   const insert = db.prepare(
-    `INSERT INTO tokens (sid, version, hash, tenant, intake_id, epoch, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO tokens (sid, version, head, hash, tenant, epoch, issued_at, expires_at) VALUES (?, ?, ?, unhex(?), ?, ?, ?, ?)`,
   );
   return (token: NewToken): void => {
-    const { sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt } = token;
-    insert.run(sid, version, hash, tenant, intakeId, epoch, issuedAt, expiresAt);
+    const { sid, version, hash, tenant, epoch, issuedAt, expiresAt } = token;
+    insert.run(sid, version, ...headAndHash(hash), tenant, epoch, issuedAt, expiresAt);
   };
 }
 
 const FROM = "FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid";
 
 export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex {
-  const byHash = db.prepare<[string], TokenColumns>(`SELECT ${TOKEN_COLUMNS} ${FROM} WHERE t.hash = ?`).raw();
+  const byHash = db.prepare<[number, string], TokenColumns>(`SELECT ${TOKEN_COLUMNS} ${FROM} WHERE ${BY_HASH}`).raw();
   const forget = db.prepare(
     `DELETE FROM tokens WHERE (sid, version) IN (
        SELECT t.sid, t.version ${FROM}
@@ -59,7 +62,7 @@ export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex 
   return {
     find: (hash) =>
       answer(() => {
-        const found = byHash.get(hash);
+        const found = byHash.get(...headAndHash(hash));
         return found === undefined ? undefined : tokenOf(found);
       }),
     query: (criteria, { limit, offset = 0 }) =>
@@ -98,7 +101,7 @@ function whereOf(criteria: TokenCriteria): { sql: string; values: unknown[] } {
   };
   add("t.tenant = ?", criteria.tenant);
   add("t.sid = (SELECT sid FROM submissions WHERE submission_id = ?)", criteria.submissionId);
-  add("t.intake_id = ?", criteria.intakeId);
+  add("s.intake_id = ?", criteria.intakeId);
   add("t.expires_at < ?", criteria.expiresBefore);
   add("t.expires_at > ?", criteria.expiresAfter);
   if (criteria.status !== undefined) {

@@ -41,6 +41,15 @@ describe("migrations", () => {
     );
   });
 
+  it("refuse a database whose schema has another name than ours, in words", () => {
+    const file = tempFile();
+    const db = openDatabase(file);
+    migrate(db);
+    db.prepare("UPDATE schema_migrations SET name = 'draft' WHERE id = 1").run();
+    db.close();
+    expect(() => openSqliteBackend({ file, now: Date.now })).toThrow(/its schema 1 is "draft"/);
+  });
+
   it("the file has the settings that durability rests on", () => {
     const db = openDatabase(tempFile());
     expect(db.pragma("journal_mode", { simple: true })).toBe("wal");

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { loadKeys, placeOfKeys } from "@formbridge/auth-jwt";
 import { Command } from "commander";
 import { type Core, composeCore } from "../compose.ts";
 import { type Config, readConfig } from "../config/config.ts";
@@ -62,6 +63,21 @@ async function checkStores(config: Config): Promise<Finding[]> {
   }
 }
 
+/** Asks every issuer for its keys, as the first token would. */
+async function checkIssuers({ jwt }: Config): Promise<Finding[]> {
+  return await Promise.all(
+    jwt.issuers.map(async (issuer) => {
+      const where = `issuer ${issuer.name}: ${placeOfKeys(issuer)}`;
+      try {
+        const { size } = await loadKeys(issuer, jwt.keys);
+        return good(`${where} has ${size} ${size === 1 ? "key" : "keys"}`);
+      } catch (error) {
+        return bad(`${where} gives no keys: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }),
+  );
+}
+
 export const doctorCommand = (): Command =>
   new Command("doctor")
     .description("Look at everything that a start needs, and say what is wrong.")
@@ -73,6 +89,7 @@ export const doctorCommand = (): Command =>
         checkSecret(config),
         ...checkIntakes(config),
         ...(await checkStores(config)),
+        ...(await checkIssuers(config)),
       ];
       for (const { ok, line } of findings) print(`${ok ? "ok " : "BAD"} ${line}`);
       if (findings.some(({ ok }) => !ok)) process.exitCode = 1;

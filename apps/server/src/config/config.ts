@@ -1,5 +1,7 @@
 import { join, resolve } from "node:path";
+import type { Issuer, KeyTimes } from "@formbridge/auth-jwt";
 import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
+import { readIssuers } from "./jwt-issuers.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 
 /** A bad value stops the start: which variable, what it got, what it takes. */
@@ -27,6 +29,7 @@ export interface Config {
   publicUrl?: string;
   secrets: string[];
   adminKey?: string;
+  jwt: { issuers: Issuer[]; keys: KeyTimes & { timeoutMs: number } };
   intakesFolder: string;
   logLevel: string;
   trustProxy: boolean;
@@ -72,6 +75,7 @@ export function readConfig(env: Env = process.env): Config {
     ...(publicUrl !== undefined && { publicUrl: publicUrl.replace(/\/$/, "") }),
     secrets,
     ...(adminKey !== undefined && { adminKey }),
+    jwt: jwtOf(read),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
@@ -125,6 +129,28 @@ function rateRules(read: Reader): RateRules {
     createsPerKey: { ...createsPerKey, ...limit("FORMBRIDGE_RATE_CREATES_PER_KEY") },
     createsPerAddress: { ...createsPerAddress, ...limit("FORMBRIDGE_RATE_CREATES_PER_ADDRESS") },
   };
+}
+
+function jwtOf(read: Reader): Config["jwt"] {
+  return {
+    issuers: issuersOf(read.optional("FORMBRIDGE_JWT_ISSUERS")),
+    keys: {
+      timeoutMs: read.number("FORMBRIDGE_JWKS_TIMEOUT_MS", { min: 1, max: 600_000 }),
+      cooldownMs: read.number("FORMBRIDGE_JWKS_COOLDOWN_MS"),
+      maxAgeMs: read.number("FORMBRIDGE_JWKS_MAX_AGE_MS"),
+      staleMs: read.number("FORMBRIDGE_JWKS_STALE_MS"),
+    },
+  };
+}
+
+function issuersOf(text: string | undefined): Issuer[] {
+  try {
+    return text === undefined ? [] : readIssuers(text);
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    const takes = "it takes a JSON array of issuers, or a file that holds one (docs/how-to/jwt.md)";
+    throw new ConfigError(`FORMBRIDGE_JWT_ISSUERS: ${words}; ${takes}.`);
+  }
 }
 
 function databaseOf(read: Reader, dataFolder: string): DatabaseChoice {

@@ -49,6 +49,14 @@ export const SETTINGS = {
     secret: true,
     help: "preset admin key (default: one is made and printed on first start)",
   },
+  FORMBRIDGE_JWT_ISSUERS: {
+    kind: "text",
+    help: "issuers whose JWTs are taken: a JSON array, or a file that holds one (default: API keys only)",
+  },
+  FORMBRIDGE_JWKS_TIMEOUT_MS: ms(5_000, "how long an issuer may take to tell its keys"),
+  FORMBRIDGE_JWKS_COOLDOWN_MS: ms(30_000, "pause between two fetches of an issuer's keys"),
+  FORMBRIDGE_JWKS_MAX_AGE_MS: ms(600_000, "after this an issuer's keys are fetched anew"),
+  FORMBRIDGE_JWKS_STALE_MS: ms(86_400_000, "how much longer they are used while the issuer does not answer"),
   FORMBRIDGE_INTAKES: {
     kind: "text",
     fallback: "examples/intakes",

@@ -3,6 +3,7 @@ import { CONCURRENCY_PROMISES } from "./concurrency.ts";
 import { EVENTS_PROMISES } from "./events.ts";
 import { FIELDS_PROMISES } from "./fields.ts";
 import { IDEMPOTENCY_PROMISES } from "./idempotency.ts";
+import { JWT_PROMISES } from "./jwt.ts";
 import { LISTS_PROMISES } from "./lists.ts";
 import { NAMES_PROMISES } from "./names.ts";
 import type { ContractPromise } from "./promise.ts";
@@ -20,6 +21,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...IDEMPOTENCY_PROMISES,
   ...EVENTS_PROMISES,
   ...RUNNING_PROMISES,
+  ...JWT_PROMISES,
   ...LISTS_PROMISES,
   ...BAD_INPUT_PROMISES,
 ];

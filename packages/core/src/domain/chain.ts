@@ -24,8 +24,9 @@ function hashedText(event: Omit<ChainedEvent, "hash">): string {
 
 /** Puts an event at the end of its chain. */
 export function chainEvent(event: AuditEvent, head: ChainHead): ChainedEvent {
-  const linked = { ...event, seq: head.seq + 1, prevHash: head.hash };
-  return { ...linked, hash: sha256(hashedText(linked)) };
+  const linked: ChainedEvent = { ...event, seq: head.seq + 1, prevHash: head.hash, hash: "" };
+  linked.hash = sha256(hashedText(linked));
+  return linked;
 }
 
 /** Where the streams that a store chains end. */

@@ -10,18 +10,40 @@ export const sha256 = (text: string): Hash => hash("sha256", text, "hex");
  * of their code units: numbers and strings are already spelled by `JSON.stringify` as it wants them.
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value !== "object" || value === null) {
-    if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError("JSON has no such number");
-    const text = JSON.stringify(value);
-    if (text === undefined) throw new TypeError("only JSON values have a canonical form");
-    return text;
+  return isInOrder(value) ? spelled(value) : inOrder(value);
+}
+
+function spelled(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError("only JSON values have a canonical form");
+  return text;
+}
+
+function finite(value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError("JSON has no such number");
+  return value;
+}
+
+/** Most of what we hash has its keys in order already, and is spelled in one go. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return finite(value) === value;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  let before = "";
+  for (const key of Object.keys(value)) {
+    if (key < before || !isInOrder((value as Record<string, unknown>)[key])) return false;
+    before = key;
   }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  return true;
+}
+
+function inOrder(value: unknown): string {
+  if (typeof value !== "object" || value === null) return spelled(finite(value));
+  if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`;
   let members = "";
   for (const key of Object.keys(value).sort()) {
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${inOrder(member)}`;
   }
   return `{${members}}`;
 }

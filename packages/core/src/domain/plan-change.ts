@@ -45,18 +45,17 @@ export function planChange(before: Submission, input: PlanInput): Plan {
   let submission = before;
   let { head } = before;
   const ts = toIso(now);
+  const actors = createActorDigests(mint);
   for (const event of withHandoff(before, input)) {
-    const by = event.by ?? actor;
+    const by = actors(event.by ?? actor);
     submission = evolve(submission, event, { actor, now, version });
-    const chained = chainEvent(
-      envelope(event.type, { by, payload: payloadOf(event, intake), submission, version, ts, mint }),
-      head,
-    );
+    const payload = payloadOf(event, intake);
+    const chained = chainEvent(envelope(event.type, { by, payload, submission, version, ts, mint }), head);
     events.push(chained);
     head = chained;
   }
   const after = finish(submission, { input, version, head: { seq: head.seq, hash: head.hash }, rotates });
-  return { after, events, audit: rotates ? tokenAudit(before, after, { input, ts }) : [] };
+  return { after, events, audit: rotates ? tokenAudit(before, after, { input, by: actors(actor), ts }) : [] };
 }
 
 /** `handoff.resumed` when an agent acts again after a human. */
@@ -90,8 +89,25 @@ function finish(
   };
 }
 
+/** An actor with the salted digest that the chain covers. */
+type DigestedActor = Pick<AuditEvent, "actor" | "actorSalt" | "actorDigest">;
+
+function digestActor(actor: Actor, mint: Mint): DigestedActor {
+  const actorSalt = mint.salt();
+  return { actor, actorSalt, actorDigest: saltedDigest(actorSalt, actor) };
+}
+
+/** One digest an actor for all events of a change: that they have the same author is no secret. */
+function createActorDigests(mint: Mint): (actor: Actor) => DigestedActor {
+  let last: DigestedActor | undefined;
+  return (actor) => {
+    if (last?.actor !== actor) last = digestActor(actor, mint);
+    return last;
+  };
+}
+
 interface EnvelopeInput {
-  by: Actor;
+  by: DigestedActor;
   payload: JsonObject;
   submission: Submission;
   version: number;
@@ -100,7 +116,6 @@ interface EnvelopeInput {
 }
 
 function envelope(type: EventType, { by, payload, submission, version, ts, mint }: EnvelopeInput): AuditEvent {
-  const actorSalt = mint.salt();
   const payloadSalt = mint.salt();
   return {
     eventId: mint.eventId(),
@@ -110,10 +125,10 @@ function envelope(type: EventType, { by, payload, submission, version, ts, mint 
     ts,
     state: submission.state,
     version,
-    actor: by,
+    actor: by.actor,
     payload,
-    actorSalt,
-    actorDigest: saltedDigest(actorSalt, by),
+    actorSalt: by.actorSalt,
+    actorDigest: by.actorDigest,
     payloadSalt,
     payloadDigest: saltedDigest(payloadSalt, payload),
   };
@@ -124,7 +139,8 @@ export function auditEvent(
   type: EventType,
   about: { submission: Submission; by: Actor; payload: JsonObject; now: Instant; mint: Mint },
 ): AuditEvent {
-  const { submission, by, payload, now, mint } = about;
+  const { submission, payload, now, mint } = about;
+  const by = digestActor(about.by, mint);
   return envelope(type, { by, payload, submission, version: submission.version, ts: toIso(now), mint });
 }
 
@@ -141,11 +157,11 @@ const ROTATION_EVENTS: Partial<Record<string, EventType>> = {
 function tokenAudit(
   before: Submission,
   after: Submission,
-  { input, ts }: { input: PlanInput; ts: string },
+  { input, by, ts }: { input: PlanInput; by: DigestedActor; ts: string },
 ): AuditEvent[] {
   const { operation, actor, mint, nextToken } = input;
   const write = (type: EventType, payload: JsonObject): AuditEvent =>
-    envelope(type, { by: actor, payload, submission: after, version: after.version, ts, mint });
+    envelope(type, { by, payload, submission: after, version: after.version, ts, mint });
   const audit = [
     write(ROTATION_EVENTS[operation] ?? "token.updated", {
       operation,

@@ -1,21 +1,11 @@
-import type { Actor, Role } from "@formbridge/contract";
+export type { Principal } from "../ports/authenticator.ts";
 
 /** Who calls, as the transport knows it. */
 export interface Caller {
-  /** The bearer key as sent, if any. */
+  /** The bearer credential as sent, if any: an API key, or what the authenticator recognizes. */
   apiKey?: string;
   /** Where the call comes from, for limits. */
   address: string;
-}
-
-/** A caller whose key was found good. */
-export interface Principal {
-  keyId: string;
-  tenant: string;
-  roles: readonly Role[];
-  actor: Actor;
-  intakes?: readonly string[];
-  actsFor?: readonly string[];
 }
 
 /** What a call on a submission names: its id, tokens and versions, from path, headers and body. All must agree. */

@@ -1,4 +1,5 @@
 import type { Policy } from "../domain/policy.ts";
+import type { Authenticator } from "../ports/authenticator.ts";
 import type { Backend } from "../ports/backend.ts";
 import type { Wakeups } from "../ports/events.ts";
 import type { Instrumentation } from "../ports/instrumentation.ts";
@@ -44,6 +45,8 @@ export interface Deps {
   rateLimiter: RateLimiter;
   instrumentation: Instrumentation;
   settings: Settings;
+  /** Absent: API keys alone prove who calls. */
+  authenticator?: Authenticator;
   /** Absent: this deployment takes no files. */
   uploads?: UploadStorage;
 }

@@ -18,7 +18,8 @@ function callerOf(request: FastifyRequest): Caller {
   const header = single(request, "authorization");
   if (header === undefined) return { address: request.ip };
   const apiKey = /^Bearer +(\S+)$/i.exec(header)?.[1];
-  if (apiKey === undefined) throw new ContractError("unauthorized", "Authorization must be: Bearer fbk_…");
+  if (apiKey === undefined)
+    throw new ContractError("unauthorized", "Authorization must be: Bearer fbk_…, or Bearer and a JWT.");
   return { address: request.ip, apiKey };
 }
 

@@ -5,11 +5,13 @@ import type { Migration } from "./migration.ts";
  *
  * Every index is paid for by each write that touches its columns. A token is written once: that it was rotated shows in the
  * token after it, its neighbour. Events of one submission come in the order of `position` because an index entry ends with the
- * row's own key.
+ * row's own key. Hashes are kept as bytes, and of a token's hash the index holds the first 52 bits: random keys reach every page
+ * of their index, so it must stay small enough for memory when there are millions of tokens. Should two tokens ever share these
+ * bits, the later one is refused with its write, and a repeated write draws another.
  */
 export const initial: Migration = {
   id: 1,
-  name: "initial",
+  name: "tables",
   sql: `
     CREATE TABLE submissions (
       sid            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -26,14 +28,13 @@ export const initial: Migration = {
       version        INTEGER NOT NULL,
       revision       INTEGER NOT NULL,
       token_seq      INTEGER NOT NULL,
-      token_hash     TEXT NOT NULL,
+      token_hash     BLOB,
       idem_seq       INTEGER NOT NULL,
-      idem_hash      TEXT NOT NULL,
+      idem_hash      BLOB,
       sealed_token   TEXT NOT NULL,
       sealed_fields  TEXT,
       doc            TEXT NOT NULL
     ) STRICT;
-    CREATE INDEX submissions_by_tenant ON submissions (tenant, submission_id);
     CREATE INDEX submissions_by_state ON submissions (tenant, state, submission_id);
     CREATE INDEX submissions_by_intake ON submissions (tenant, intake_id, submission_id);
     CREATE INDEX submissions_by_creator ON submissions (tenant, created_by_id, submission_id);
@@ -43,22 +44,21 @@ export const initial: Migration = {
     CREATE TABLE tokens (
       sid         INTEGER NOT NULL,
       version     INTEGER NOT NULL,
-      hash        TEXT NOT NULL UNIQUE,
+      head        INTEGER NOT NULL,
+      hash        BLOB NOT NULL,
       tenant      TEXT NOT NULL,
-      intake_id   TEXT NOT NULL,
       epoch       INTEGER NOT NULL,
       issued_at   INTEGER NOT NULL,
       expires_at  INTEGER NOT NULL,
       PRIMARY KEY (sid, version)
     ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX tokens_by_head ON tokens (head);
     CREATE INDEX tokens_by_expiry ON tokens (expires_at);
 
     CREATE TABLE events (
       position        INTEGER PRIMARY KEY AUTOINCREMENT,
       sid             INTEGER NOT NULL,
       tenant          TEXT NOT NULL,
-      intake_id       TEXT NOT NULL,
-      submission_id   TEXT NOT NULL,
       stream          TEXT NOT NULL,
       seq             INTEGER NOT NULL,
       event_id        TEXT NOT NULL,
@@ -69,11 +69,11 @@ export const initial: Migration = {
       actor           TEXT,
       payload         TEXT,
       actor_salt      TEXT,
-      actor_digest    TEXT NOT NULL,
+      actor_digest    BLOB NOT NULL,
       payload_salt    TEXT,
-      payload_digest  TEXT NOT NULL,
-      prev_hash       TEXT NOT NULL,
-      hash            TEXT NOT NULL
+      payload_digest  BLOB NOT NULL,
+      prev_hash       BLOB NOT NULL,
+      hash            BLOB NOT NULL
     ) STRICT;
     CREATE INDEX events_by_submission ON events (sid);
 

@@ -13,16 +13,25 @@ interface Touched {
 /** The touched places are the stamp's from now on, and what stood below or above them is no longer told apart. */
 export function attribute(known: Attribution, change: Touched, stamp: Stamp): Attribution {
   const touched = listsAsOne(change);
-  const changed = new Set([...touched.set.map((leaf) => leaf.path), ...touched.removed].map((path) => path.join(".")));
-  const above = new Set([...changed].flatMap(ancestors));
-  // Built anew rather than deleted from: an object that lost a key is slow for ever after, in JSON too.
-  const paths: Record<string, number> = {};
-  for (const [path, version] of Object.entries(known.paths)) {
-    const gone = above.has(path) || changed.has(path) || ancestors(path).some((ancestor) => changed.has(ancestor));
-    if (!gone) paths[path] = version;
-  }
-  for (const { path } of touched.set) paths[path.join(".")] = stamp.version;
+  const set = touched.set.map(({ path }) => path.join("."));
+  const paths = keptPaths(known, set, touched.removed);
+  for (const path of set) paths[path] = stamp.version;
   return { paths, removed: removedAfter(known, touched, stamp), writes: writesOf(paths, known, stamp) };
+}
+
+/** Built anew rather than deleted from: an object that lost a key is slow for ever after, in JSON too. */
+function keptPaths(known: Attribution, set: readonly string[], removed: Touched["removed"]): Record<string, number> {
+  const paths: Record<string, number> = {};
+  const before = Object.keys(known.paths);
+  if (before.length === 0) return paths;
+  const changed = new Set(set);
+  for (const path of removed) changed.add(path.join("."));
+  const above = new Set([...changed].flatMap(ancestors));
+  for (const path of before) {
+    const gone = changed.has(path) || above.has(path) || ancestors(path).some((ancestor) => changed.has(ancestor));
+    if (!gone) paths[path] = known.paths[path] as number;
+  }
+  return paths;
 }
 
 /** An item that leaves a list moves those behind it: from then on the list as a whole is the remover's. */
@@ -54,13 +63,13 @@ function removedAfter(known: Attribution, { set, removed }: Touched, stamp: Stam
 function writesOf(paths: Record<string, number>, known: Attribution, stamp: Stamp): Attribution["writes"] {
   const writes: Attribution["writes"] = {};
   for (const version of new Set(Object.values(paths))) {
-    const write = known.writes[version];
+    const write = version === stamp.version ? { actor: named(stamp.actor), at: stamp.now } : known.writes[version];
     if (write !== undefined) writes[version] = write;
   }
-  const { metadata: _told, ...actor } = stamp.actor;
-  if (Object.values(paths).includes(stamp.version)) writes[stamp.version] = { actor, at: stamp.now };
   return writes;
 }
+
+const named = ({ metadata: _told, ...actor }: Stamp["actor"]) => actor;
 
 const NONE: readonly string[] = [];
 

@@ -1,0 +1,70 @@
+import { isIPv4 } from "node:net";
+import Type from "typebox";
+import Value from "typebox/value";
+import { actorPrefix, Issuer } from "./issuer.ts";
+
+const Issuers = Type.Array(Issuer, { minItems: 1 });
+
+/** Reads the operator's settings. Throws an error that names the place and what is wrong there. */
+export function checkIssuers(value: unknown): Issuer[] {
+  if (!Value.Check(Issuers, value)) throw new Error(schemaProblem(value));
+  for (const [index, issuer] of value.entries()) {
+    const problem = keysProblem(issuer) ?? twinProblem(issuer, value.slice(0, index));
+    if (problem !== undefined) throw new Error(`${index}.${problem}`);
+  }
+  return value;
+}
+
+/** Of all that a validator finds, what it says of the deepest place: the others follow from it. */
+function schemaProblem(value: unknown): string {
+  const errors = [...Value.Errors(Issuers, value)].filter(
+    ({ keyword }) => keyword !== "anyOf" && keyword !== "boolean",
+  );
+  const depth = (path: string): number => path.split("/").length;
+  const deepest = errors.toSorted((a, b) => depth(b.instancePath) - depth(a.instancePath))[0]?.instancePath ?? "";
+  const there = errors.filter(({ instancePath }) => instancePath === deepest);
+  const telling = there.filter(({ keyword }) => keyword !== "type");
+  const words = (telling.length > 0 ? telling : there).map(({ message, params }) => {
+    const { allowedValues, additionalProperties } = params as Record<string, unknown[] | undefined>;
+    if (allowedValues !== undefined) return `must be one of ${allowedValues.join(", ")}`;
+    if (additionalProperties !== undefined) return `does not know ${additionalProperties.join(", ")}`;
+    return message;
+  });
+  const place = deepest.slice(1).replaceAll("/", ".");
+  return `${place === "" ? "it" : place} ${[...new Set(words)].join(" or ")}`;
+}
+
+function keysProblem({ jwksUri, jwksFile }: Issuer): string | undefined {
+  if ((jwksUri === undefined) === (jwksFile === undefined)) return "jwksUri or jwksFile is needed, one of them";
+  if (jwksUri === undefined) return undefined;
+  if (!URL.canParse(jwksUri)) return "jwksUri must be a URL";
+  const { protocol, hostname, username, password } = new URL(jwksUri);
+  if (username !== "" || password !== "") return "jwksUri must hold no user name or password";
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
+  return "jwksUri must be https, or http on loopback";
+}
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
+
+/** What two issuers must not share, or tokens of one would pass for the other's. */
+function twinProblem(issuer: Issuer, others: readonly Issuer[]): string | undefined {
+  for (const other of others) {
+    if (other.name === issuer.name) return `name ${issuer.name} is taken by another issuer`;
+    if (other.issuer === issuer.issuer) return `issuer ${issuer.issuer} is there twice`;
+    const [mine, theirs] = [actorPrefix(issuer), actorPrefix(other)];
+    if (mayMeet(issuer, other) && (mine.startsWith(theirs) || theirs.startsWith(mine))) {
+      return `actor.prefix ${JSON.stringify(mine)} can't be told from ${JSON.stringify(theirs)} of ${other.name}: one begins with the other`;
+    }
+  }
+  return undefined;
+}
+
+/** Can both give principals of one tenant? */
+function mayMeet(a: Issuer, b: Issuer): boolean {
+  const [mine, theirs] = [tenantsOf(a), tenantsOf(b)];
+  return mine === "any" || theirs === "any" || mine.some((tenant) => theirs.includes(tenant));
+}
+
+const tenantsOf = ({ tenant }: Issuer): "any" | readonly string[] =>
+  typeof tenant === "string" ? [tenant] : (tenant.allowed ?? "any");

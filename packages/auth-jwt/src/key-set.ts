@@ -1,0 +1,19 @@
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+
+export interface KeySet {
+  find: JWTVerifyGetKey;
+  size: number;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Reads a JSON Web Key Set. Throws an error that says what is wrong, and holds nothing of the keys. */
+export function readKeySet(value: unknown): KeySet {
+  const keys: unknown = isObject(value) ? value.keys : undefined;
+  if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error("it is not a JSON Web Key Set");
+  if (keys.length === 0) throw new Error("it holds no key");
+  if (keys.some((key) => key.d !== undefined || key.k !== undefined))
+    throw new Error("it holds a key that is not public");
+  return { find: createLocalJWKSet(value as unknown as JSONWebKeySet), size: keys.length };
+}

@@ -1,0 +1,53 @@
+import { type Authenticator, AuthenticatorDown } from "@formbridge/core";
+import { describe, expect, it } from "vitest";
+
+/** An authenticator, and credentials as its authority would issue them. */
+export interface OpenedAuthenticator {
+  authenticator: Authenticator;
+  /** A good credential; a new one each time, also for the same subject. */
+  issue(subject: string): Promise<string>;
+  /** Credentials of its kind that are not good, each for another reason. */
+  bad(): Promise<string[]>;
+}
+
+/** `reachable: false` opens one whose authority does not answer. */
+export type OpenAuthenticator = (options: { reachable: boolean }) => Promise<OpenedAuthenticator>;
+
+export function describeAuthenticator(open: OpenAuthenticator): void {
+  describe("authenticator", () => {
+    it("recognizes credentials of its kind, good or not, and no API key or resume token", async () => {
+      const { authenticator, issue, bad } = await open({ reachable: true });
+      for (const credential of [await issue("ada"), ...(await bad())]) {
+        expect(authenticator.recognizes(credential)).toBe(true);
+      }
+      for (const other of [`fbk_${"a".repeat(43)}`, `rtok_${"a".repeat(43)}`, "", "a-preset-key", "a.b.c"]) {
+        expect(authenticator.recognizes(other)).toBe(false);
+      }
+    });
+
+    it("gives one subject the same id each time, and another subject another one", async () => {
+      const { authenticator, issue } = await open({ reachable: true });
+      const [first, again, other] = await Promise.all(
+        ["ada", "ada", "bob"].map(async (subject) => await authenticator.identify(await issue(subject))),
+      );
+      expect(first?.keyId).toEqual(expect.any(String));
+      expect(again).toEqual(first);
+      expect(other?.keyId).not.toBe(first?.keyId);
+      expect(other?.actor.id).not.toBe(first?.actor.id);
+    });
+
+    it("knows nobody by a credential that is not good, and says no more", async () => {
+      const { authenticator, bad } = await open({ reachable: true });
+      const credentials = await bad();
+      expect(credentials.length).toBeGreaterThan(1);
+      for (const credential of credentials) expect(await authenticator.identify(credential)).toBeUndefined();
+    });
+
+    it("says when it can't tell, and when to ask again", async () => {
+      const { authenticator, issue } = await open({ reachable: false });
+      const refusal: unknown = await authenticator.identify(await issue("ada")).catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(AuthenticatorDown);
+      expect((refusal as AuthenticatorDown).retryAfterMs).toBeGreaterThan(0);
+    });
+  });
+}
