@@ -20,10 +20,21 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/store-memory": ["contract", "core/ports", "core/domain"],
   "packages/store-sqlite": ["contract", "core/ports", "core/domain"],
   "packages/store-postgres": ["contract", "core/ports", "core/domain"],
+  "packages/breaker": ["core/ports"],
   "packages/auth-jwt": ["contract", "core/ports", "core/domain"],
   "packages/http": ["contract", "core/operations", "core/domain"],
   "packages/worker": ["contract", "core/operations", "core/ports"],
-  "apps/server": ["auth-jwt", "contract", "core", "http", "store-memory", "store-postgres", "store-sqlite", "worker"],
+  "apps/server": [
+    "auth-jwt",
+    "breaker",
+    "contract",
+    "core",
+    "http",
+    "store-memory",
+    "store-postgres",
+    "store-sqlite",
+    "worker",
+  ],
 };
 
 /** Names of ports that a transport may know all the same: what it shows of a store, never the way to one. */

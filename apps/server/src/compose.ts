@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
+import { type BreakerNotes, createBreaker, guardBackend } from "@formbridge/breaker";
 import {
   type Authenticator,
   type Backend,
@@ -35,6 +36,8 @@ export interface ComposeOptions {
   instrumentation?: Instrumentation;
   /** Hears why tokens were refused and keys not had; without it nobody does. */
   authNotes?: AuthNotes;
+  /** Hears when a store goes down and comes back. */
+  breakerNotes?: BreakerNotes;
 }
 
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
@@ -42,7 +45,8 @@ const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
   const { now = Date.now, instrumentation = silent, authNotes = NOBODY } = options;
-  const { wakeups, ...stores } = await openStores(config.database, { now, instrumentation });
+  const { wakeups, ...opened } = await openStores(config.database, { now, instrumentation });
+  const stores = behindBreaker(opened, options.breakerNotes);
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
@@ -60,7 +64,10 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
   return {
     backend,
     operations,
-    health: async () => ({ store: await backend.tokens.health(), idempotency: await backend.idempotency.health() }),
+    async health() {
+      const [store, idempotency] = await Promise.all([backend.tokens.health(), backend.idempotency.health()]);
+      return { store, idempotency };
+    },
   };
 }
 
@@ -76,6 +83,11 @@ function authenticatorOf(
     keys: jwt.keys,
     reservedTenant: DEFAULT_TENANT,
   });
+}
+
+function behindBreaker(backend: Backend, notes?: BreakerNotes): Backend {
+  const probe = (): Promise<Health> => backend.tokens.health();
+  return guardBackend(backend, createBreaker({ probe, ...(notes && { notes }) }));
 }
 
 type Stores = Backend & { wakeups: Wakeups };

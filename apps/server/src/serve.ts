@@ -1,4 +1,5 @@
 import type { AuthNotes } from "@formbridge/auth-jwt";
+import type { BreakerNotes } from "@formbridge/breaker";
 import { createHttpServer } from "@formbridge/http";
 import { startWorker } from "@formbridge/worker";
 import type { Logger } from "pino";
@@ -25,7 +26,11 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
   const logger = createLogger(config.logLevel);
-  const core = await composeCore(config, { authNotes: authNotesIn(logger), ...options });
+  const core = await composeCore(config, {
+    authNotes: authNotesIn(logger),
+    breakerNotes: breakerNotesIn(logger),
+    ...options,
+  });
   try {
     await registerFolder(core, folder);
     return await listen(config, core, logger);
@@ -36,6 +41,11 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
 }
 
 /** A caller learns that a token is not good; why, only the log tells. */
+const breakerNotesIn = (logger: Logger): BreakerNotes => ({
+  opened: (access, cause) => logger.error({ err: cause, access }, "the store is down; probing it"),
+  closed: (access) => logger.info({ access }, "the store is back"),
+});
+
 const authNotesIn = (logger: Logger): AuthNotes => ({
   refused: (note) => logger.debug(note, "access token refused"),
   keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "keys of an issuer can't be had"),

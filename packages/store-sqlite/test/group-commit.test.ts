@@ -64,7 +64,7 @@ describe("group commit", () => {
       orphan.run();
       return { kind: "committed" as const, at: 0 };
     };
-    const group = createGroupCommit(db, apply, { committed: () => {}, measured: () => {} });
+    const group = createGroupCommit(db, apply, { committed: () => {}, ended: () => {}, measured: () => {} });
     const answers = await Promise.allSettled(many(3).map(group.commit));
     expect(answers.every(({ status }) => status === "rejected")).toBe(true);
     expect(db.inTransaction).toBe(false);

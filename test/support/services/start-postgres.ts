@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,11 +7,17 @@ import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./p
 
 const USER = "formbridge";
 
+export interface Cluster {
+  details: { url: string; clocks: string };
+  /** Starts the server, on the same port each time. Resolves when it takes connections. */
+  run(): Promise<ChildProcess>;
+}
+
 /**
- * A whole PostgreSQL of its own, on loopback only. It does not wait for the disk: what it answered outlives its processes, not
- * the machine. Its texts sort like a dictionary, as on many machines: an order that our code relies on must be its own.
+ * The folder of a whole PostgreSQL, on loopback only. It does not wait for the disk: what it answered outlives its processes,
+ * not the machine. Its texts sort like a dictionary, as on many machines: an order that our code relies on must be its own.
  */
-export const startPostgres: Starter = async (folder) => {
+export async function createCluster(folder: string): Promise<Cluster> {
   const account = accountFor("postgres");
   const data = join(folder, "data");
   const secret = join(folder, "password");
@@ -35,16 +42,26 @@ export const startPostgres: Starter = async (folder) => {
     lc_messages: "C",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = account.start(findProgram("postgres", "postgresql"), ["-D", data, ...flags], { cwd: folder });
-  await untilPrinted(server, "database system is ready to accept connections");
   return {
     details: { url: `postgres://${USER}:${password}@127.0.0.1:${port}`, clocks: join(folder, "clocks") },
-    stop: () =>
-      new Promise((resolve) => {
-        if (server.exitCode !== null || server.signalCode !== null) return resolve();
-        server.once("exit", () => resolve());
-        // At once: nothing in it is to be kept.
-        server.kill("SIGQUIT");
-      }),
+    async run() {
+      const server = account.start(findProgram("postgres", "postgresql"), ["-D", data, ...flags], { cwd: folder });
+      await untilPrinted(server, "database system is ready to accept connections");
+      return server;
+    },
   };
+}
+
+/** At once, as after a crash. */
+export const stopImmediately = (server: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (server.exitCode !== null || server.signalCode !== null) return resolve();
+    server.once("exit", () => resolve());
+    server.kill("SIGQUIT");
+  });
+
+export const startPostgres: Starter = async (folder) => {
+  const { details, run } = await createCluster(folder);
+  const server = await run();
+  return { details, stop: () => stopImmediately(server) };
 };
