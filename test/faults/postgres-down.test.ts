@@ -96,7 +96,7 @@ async function verifyAll(): Promise<void> {
 }
 
 describe("the database goes away under load: only 503, nothing lost, nothing doubled, back by itself", () => {
-  test("stopped at once and started again [RUNNING-STORE-DOWN] [RUNNING-STORE-BACK] [RUNNING-READYZ-SKEW]", {
+  test("[STORES-DOWN] [STORES-BACK] [STORES-READYZ] stopped at once and started again", {
     timeout: TIMEOUT,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -122,7 +122,7 @@ describe("the database goes away under load: only 503, nothing lost, nothing dou
     await verifyAll();
   });
 
-  test("frozen and thawed: what waited too long is in doubt, and asked again [RUNNING-STORE-DOUBT]", {
+  test("[STORES-DOUBT] [STORES-BACK] frozen and thawed: what waited too long is in doubt, and asked again", {
     timeout: TIMEOUT,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -143,7 +143,7 @@ describe("the database goes away under load: only 503, nothing lost, nothing dou
     await verifyAll();
   });
 
-  test("its connections are cut again and again [RUNNING-STORE-DOUBT]", { timeout: TIMEOUT }, async () => {
+  test("[STORES-DOUBT] its connections are cut again and again", { timeout: TIMEOUT }, async () => {
     await underLoad("cut", async (current) => {
       for (let cut = 0; cut < ROUNDS * 5; cut++) {
         const before = current.answers.length;

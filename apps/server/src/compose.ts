@@ -17,7 +17,7 @@ import {
   type Wakeups,
 } from "@formbridge/core";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
-import { createPostgresWakeups, openPostgresBackend } from "@formbridge/store-postgres";
+import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withPresetKey } from "./admin-key.ts";
 import type { Config, DatabaseChoice } from "./config/config.ts";
@@ -105,6 +105,10 @@ async function openStores(
 
 async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }, local: Wakeups): Promise<Stores> {
   const backend = await openPostgresBackend(choice);
+  await refuseUnfinishedCopy(choice).catch(async (error: unknown) => {
+    await backend.close();
+    throw error;
+  });
   const wakeups = createPostgresWakeups(local, choice);
   return {
     ...backend,

@@ -1,0 +1,262 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { COPY_KINDS, type CopyTarget, createAesSealer } from "@formbridge/core";
+import { openCopyTarget } from "@formbridge/store-postgres";
+import { openCopySource } from "@formbridge/store-sqlite";
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { runCommand, tempFolder } from "../../../test/support/child.ts";
+import { type Loose, type Reply, startTestServer, type TestServer } from "../../../test/support/harness.ts";
+import {
+  create,
+  created,
+  eventsOf,
+  everything,
+  idempotencyKey,
+  setFields,
+  submit,
+} from "../../../test/support/moves.ts";
+import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+import { copyStore } from "../src/copy-store.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const SECRET = "the secret of the copied file";
+const folder = tempFolder();
+const file = join(folder.path, "formbridge.db");
+const env = { FORMBRIDGE_DATA: folder.path, FORMBRIDGE_SECRET: SECRET };
+const databases: TestDatabase[] = [];
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+  folder.remove();
+});
+
+/** What a caller holds of the old server. */
+interface Held {
+  open: Loose;
+  set: Reply;
+  failed: Reply;
+  pageToken: string;
+  everything: unknown;
+  histories: Map<string, Loose[]>;
+  viewer: string;
+  revoked: string;
+}
+const held = {} as Held;
+const keys = { create: idempotencyKey("copied-create"), set: "copied-set-fields", failed: "copied-failed" };
+const submitEmpty = (server: TestServer, token: string) => submit(server, token, keys.failed);
+
+beforeAll(async () => {
+  const server = await startTestServer({ store: "sqlite", env, fakeClock: false });
+  await fill(server);
+  await server.stop();
+  const db = new Database(file, { readonly: true });
+  for (const kind of COPY_KINDS) {
+    expect(db.prepare(`SELECT count(*) FROM ${kind}`).pluck().get(), `${kind} to copy`).toBeGreaterThan(0);
+  }
+  db.close();
+});
+
+/** Every kind of thing that there can be. */
+async function fill(server: TestServer): Promise<void> {
+  const schema = {
+    type: "object",
+    properties: { name: { type: "string" }, iban: { type: "string", "x-sensitive": true } },
+    required: ["name"],
+  };
+  await server.putIntake({ id: "forms", schema });
+  await server.putIntake({ id: "forms", schema, version: "2", name: "Forms, again" });
+  await server.putIntake({ id: "delivered", destination: { kind: "webhook", url: "https://example.com/hook" } });
+  const gate = { name: "legal", reviewers: { roles: ["legal"] }, requiredApprovals: 1, escalateAfterMs: 3_600_000 };
+  await server.putIntake({ id: "gated", approvalGates: [gate] });
+  await server.putIntake({ id: "retired" });
+  await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
+  const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
+  await server.putIntake({ id: "acme-forms" }, tenant);
+  await created(server, "acme-forms", { key: tenant });
+  const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "viewer\u0000" } });
+  const revoked = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "gone" } });
+  const list = await server.call("GET", "/keys?limit=1000", { key: server.adminKey });
+  await server.call("DELETE", `/keys/${list.body.items.at(-1).keyId}`, { key: server.adminKey });
+
+  const body = { idempotencyKey: keys.create, initialFields: { name: "Ada\u0000", iban: "DE00 1234" } };
+  const open = await created(server, "forms", { body, headers: {} });
+  const set = await setFields(server, open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
+  const empty = await created(server, "forms");
+  const failed = await submitEmpty(server, empty.resumeToken);
+  for (const intake of ["delivered", "gated", "forms"]) {
+    const made = await created(server, intake, { body: { initialFields: { name: "Bob" } } });
+    expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
+  }
+  for (let count = 0; count < 5; count++) await created(server, "forms");
+  const page = await server.call("GET", "/events?stream=all&limit=5", { key: server.adminKey });
+  const submissions = await server.call("GET", "/submissions?limit=1000", { key: server.adminKey });
+  const histories = new Map<string, Loose[]>();
+  for (const { submissionId } of submissions.body.items) {
+    histories.set(submissionId, await eventsOf(server, submissionId, "stream=all&proof=true&limit=1000"));
+  }
+  await server.server.core.operations.flushAudit();
+  const { nextPageToken: pageToken } = page.body;
+  Object.assign(held, { open, set, failed, pageToken, histories, viewer, revoked });
+  held.everything = await everything(server);
+}
+
+async function emptyDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase();
+  databases.push(database);
+  return database;
+}
+
+const copy = (from: string, to: string, secret = SECRET) =>
+  runCommand(["copy", "--from", `sqlite:${from}`, "--to", to], { FORMBRIDGE_SECRET: secret });
+
+const serveOn = (database: TestDatabase): Promise<TestServer> =>
+  startTestServer({
+    store: "memory",
+    fakeClock: false,
+    env: { FORMBRIDGE_DATABASE_URL: database.url, FORMBRIDGE_SECRET: SECRET },
+  });
+
+describe("a file with every kind of thing in it, served from PostgreSQL", () => {
+  let target: TestDatabase;
+  let server: TestServer;
+  beforeAll(async () => {
+    target = await emptyDatabase();
+    const { code, stdout, stderr } = await copy(file, target.url);
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ submissions copied and ver/),
+    });
+    for (const kind of COPY_KINDS) expect(stderr).toMatch(new RegExp(`${kind}: (\\d+) of \\1\\n`));
+    server = await serveOn(target);
+  });
+  afterAll(() => server.stop());
+
+  it("[STORES-COPY-WHOLE] every list, feed and history is as it was", async () => {
+    expect(await everything(server)).toEqual(held.everything);
+    for (const [submissionId, history] of held.histories) {
+      const now = await eventsOf(server, submissionId, "stream=all&proof=true&limit=1000");
+      // Reading a history leaves a trace of its own.
+      expect(now.slice(0, history.length)).toEqual(history);
+    }
+    const answers = await Promise.all(
+      [held.viewer, held.revoked].map((key) => server.call("GET", "/submissions", { key })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 401]);
+  });
+
+  it("[STORES-COPY-WHOLE] a page that was begun on the file goes on where it stopped", async () => {
+    const path = `/events?pageToken=${encodeURIComponent(held.pageToken)}`;
+    const [next, all] = await Promise.all(
+      [path, "/events?stream=all&limit=10"].map((url) => server.call("GET", url, { key: server.adminKey })),
+    );
+    expect(next?.body.items).toEqual(all?.body.items.slice(5));
+  });
+
+  it("[STORES-COPY-CONTINUES] old idempotency keys replay their answers", async () => {
+    const body = { idempotencyKey: keys.create, initialFields: { name: "Ada\u0000", iban: "DE00 1234" } };
+    const again = await create(server, "forms", { body });
+    expect([again.status, again.body._idempotent, again.body.submissionId]).toEqual([
+      200,
+      true,
+      held.open.submissionId,
+    ]);
+    const set = await setFields(server, held.open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
+    expect(set.body).toEqual({ ...held.set.body, _idempotent: true });
+  });
+
+  it("[STORES-COPY-CONTINUES] old tokens go on, sealed values included, and their histories hold", async () => {
+    const stale = await setFields(server, held.open.resumeToken, { name: "Eve" });
+    expect(stale.status).toBe(409);
+    const read = await server.call("GET", `/resume/${held.set.body.resumeToken}`);
+    expect([read.status, read.body.fields.name]).toEqual([200, "Ada"]);
+    const moved = await setFields(server, held.set.body.resumeToken, { name: "Grace" });
+    expect(moved.status).toBe(200);
+    const done = await submit(server, moved.body.resumeToken, "after-the-copy");
+    expect([done.status, done.body.state]).toEqual([200, "finalized"]);
+    const environment = { FORMBRIDGE_DATABASE_URL: target.url, FORMBRIDGE_SECRET: SECRET };
+    const verified = await runCommand(["verify", "--all"], environment);
+    expect(verified.code, verified.stderr).toBe(0);
+    const [jobs] = await target.query<{ count: string }>("SELECT count(*) FROM formbridge.jobs");
+    expect(Number(jobs?.count)).toBe(2);
+  });
+});
+
+describe("what it refuses, and how it goes on", () => {
+  it("[STORES-COPY-AGAIN] run again it finds everything there; another state of the file is refused", async () => {
+    const { url } = await emptyDatabase();
+    expect((await copy(file, url)).code).toBe(0);
+    expect(await copy(file, url)).toMatchObject({ code: 0, stdout: "this file was copied before\n" });
+    const changed = join(folder.path, "changed.db");
+    cpSync(file, changed);
+    const db = new Database(changed);
+    db.exec("UPDATE api_keys SET revoked = 1");
+    db.close();
+    const refused = await copy(changed, url);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("a copy needs an empty database")]);
+  });
+
+  it.each(COPY_KINDS)("[STORES-COPY-AGAIN] interrupted in the middle of %s, it goes on", async (kind) => {
+    const database = await emptyDatabase();
+    const options = { url: database.url, connectTimeoutMs: 20_000 };
+    const copying = { sealer: createAesSealer([SECRET]), progress: () => {}, verify: async () => {} };
+    const once = async (spoil: (target: CopyTarget) => CopyTarget): Promise<boolean> => {
+      const [source, target] = [openCopySource(file), await openCopyTarget(options)];
+      return await copyStore(source, spoil(target), copying).finally(async () => {
+        source.close();
+        await target.close();
+      });
+    };
+    const spoiled = once((target) => ({
+      ...target,
+      async write(which, rows) {
+        await target.write(which, rows.slice(0, Math.ceil(rows.length / 2)));
+        if (which === kind) throw new Error("the line is cut");
+        await target.write(which, rows.slice(Math.ceil(rows.length / 2)));
+      },
+    }));
+    await expect(spoiled).rejects.toThrow("the line is cut");
+    await expect(serveOn(database)).rejects.toThrow("has not finished");
+    expect(await once((target) => target)).toBe(true);
+    const server = await serveOn(database);
+    expect(await everything(server)).toEqual(held.everything);
+    await server.stop();
+  });
+
+  it("[STORES-COPY-REFUSES] a file that a server has open, in words", async () => {
+    const own = tempFolder();
+    const server = await startTestServer({ store: "sqlite", env: { FORMBRIDGE_DATA: own.path } });
+    const { url } = await emptyDatabase();
+    const { code, stderr } = await copy(join(own.path, "formbridge.db"), url);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("stop the server")]);
+    await server.stop();
+    own.remove();
+  });
+
+  it("[STORES-COPY-REFUSES] a target with data of its own, or a server on it", async () => {
+    const database = await emptyDatabase();
+    const server = await serveOn(database);
+    const busy = await copy(file, database.url);
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining("A server is connected")]);
+    await server.stop();
+    const full = await copy(file, database.url);
+    expect([full.code, full.stderr]).toEqual([1, expect.stringContaining("data of its own")]);
+  });
+
+  it("[STORES-COPY-REFUSES] another secret, before anything is written", async () => {
+    const database = await emptyDatabase();
+    const { code, stderr } = await copy(file, database.url, "quite another secret");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("FORMBRIDGE_SECRET does not open")]);
+    expect((await copy(file, database.url)).code).toBe(0);
+  });
+
+  it("[STORES-COPY-WHOLE] there is no table that it does not know", () => {
+    const db = new Database(file, { readonly: true });
+    const tables = db
+      .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .pluck()
+      .all();
+    db.close();
+    expect(tables.filter((name) => name !== "schema_migrations").toSorted()).toEqual(COPY_KINDS.toSorted());
+  });
+});
