@@ -21,6 +21,8 @@ interface Client {
 
 const PAUSE_MS = 20;
 const PATIENCE_MS = 60_000;
+/** The proxy had sent the request, and got no answer. */
+const PROXY_LOST_IT = [502, 504];
 
 /**
  * Writes one submission after the other until the load is over, and stays through every fault: a keyed request is repeated until it
@@ -65,12 +67,12 @@ async function attempt(url: string, sent: Sent, { load, mayLose }: Client): Prom
   try {
     const answer = await send(url, sent);
     if (answer.status >= 300) load.refusals += 1;
-    return answer;
+    if (mayLose === undefined || !PROXY_LOST_IT.includes(answer.status)) return answer;
   } catch (error) {
     if (mayLose === undefined) throw error;
-    load.lost += 1;
-    return undefined;
   }
+  load.lost += 1;
+  return undefined;
 }
 
 function checkRefusal(sent: Sent, { status, body, retryAfter }: Answer): void {
