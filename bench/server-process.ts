@@ -55,7 +55,7 @@ async function issueKey(port: number): Promise<string> {
 }
 
 export const startFloor = (folder: string, nodeOptions: string[] = []): Promise<Server> =>
-  start({ name: "floor", args: [...nodeOptions, join(root, "bench/floor-server.ts"), folder], env: {} });
+  start({ name: "floor", args: [...nodeOptions, join(root, "bench/floor/sqlite-server.ts"), folder], env: {} });
 
 async function start({ name, args, env }: Start): Promise<Server> {
   const { PATH = "", HOME = "" } = process.env;

@@ -37,7 +37,7 @@ const raw = async (first: string, headers = ""): Promise<Reply> =>
 describe("paths, methods and headers", () => {
   it("[BAD-INPUT-PATH] [BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] an unknown path is a 404 with a request id", async () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-      for (const path of ["/", "/nothing", "/resume", "/intakes/forms/submissions/1/2", "/../etc/passwd", "//"]) {
+      for (const path of ["/", "/nothing", "/resumes", "/intakes/forms/submissions/1/2", "/../etc/passwd", "//"]) {
         const reply = await server.call(method, path, { key: server.adminKey, headers: { "x-request-id": "mine-1" } });
         expectRefusal(reply, 404, "not_found");
         expect(reply.headers["x-request-id"]).toBe("mine-1");

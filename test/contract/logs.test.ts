@@ -22,7 +22,7 @@ async function call(
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  for (const [secret] of text.matchAll(/(?:rtok|fbk)_[\w-]{43}/g)) secrets.add(secret);
+  for (const [secret] of text.matchAll(/(?:rtok|fbk|sess)_[\w-]{43}/g)) secrets.add(secret);
   return {
     status: response.status,
     body: response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text,
@@ -92,6 +92,7 @@ async function drive(): Promise<void> {
     headers: { "if-match": `"${token}"` },
     body: { actor, fields: { name: "Stale" } },
   });
+  await handOver(set.body.resumeToken, path);
   await call("PATCH", `${path}/fields`, {
     headers: { "if-match": `"v2-${set.body.resumeToken}"` },
     body: '{"actor": {"kind": "agent", "id": "bot"}, "resumeToken": "',
@@ -121,13 +122,31 @@ async function drive(): Promise<void> {
   await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { "x-long": `${adminKey}${"x".repeat(20_000)}` } });
 }
 
+/** A link, a session in header and cookie, and what goes wrong with them. */
+async function handOver(token: string, path: string): Promise<void> {
+  const { body: made } = await call("POST", `/resume/${token}/handoffs`, {
+    body: { actor, message: "a private word" },
+  });
+  secrets.add("a private word").add("K7QF2M9XAB");
+  const link = new URL(made.url);
+  await call("GET", link.pathname + link.search);
+  const exchange = { session: link.searchParams.get("session"), carrier: "header" };
+  const opened = await call("POST", `${path}/sessions`, { body: exchange });
+  const cookie = { cookie: `formbridge_session=${opened.body.session}` };
+  await call("GET", path, { headers: { authorization: `Bearer ${opened.body.session}` } });
+  await call("PATCH", `${path}/fields`, { headers: cookie, body: { fields: {}, version: 2 } });
+  await call("GET", `${path}?surprise=${opened.body.session}`, { headers: cookie });
+  await call("POST", `${path}/sessions`, { body: { code: "K7QF2M9XAB", email: "jane@example.com" } });
+  await call("GET", `${path.replace("submissions", "resume")}?code=K7QF2M9XAB`);
+}
+
 it("[RUNNING-LOGS-NO-SECRETS] at trace level, no token, key or sensitive value is in the log", () => {
   expect(secrets.size).toBeGreaterThan(12);
   for (const secret of secrets) {
     expect(output.includes(secret), `the log has ${secret.slice(0, 12)}…`).toBe(false);
     expect(output.includes(secret.slice(0, 20)), `the log has the start of ${secret.slice(0, 12)}…`).toBe(false);
   }
-  expect(output).not.toMatch(/(rtok|fbk)_[\w-]{12,}/);
+  expect(output).not.toMatch(/(rtok|fbk|sess)_[\w-]{12,}/);
 });
 
 it("[RUNNING-LOGS-REQUESTS] the log tells each request by method, route, status and request id", () => {

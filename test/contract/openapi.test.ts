@@ -2,6 +2,7 @@ import { validate } from "@scalar/openapi-parser";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { callHandoffs } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import { AGENT, create, created, HUMAN, idempotencyKey, setFields } from "../support/moves.ts";
 
@@ -66,11 +67,17 @@ describe("the document", () => {
       `POST ${root}/submit`,
       `DELETE ${root}`,
       `GET ${root}/events`,
+      `POST ${root}/handoffs`,
+      `GET ${root}/handoffs`,
+      `DELETE ${root}/handoffs/{}`,
     ]);
     expect(named).toEqual(
       expect.arrayContaining([
         ...perSubmission,
         "POST /intakes/{}/submissions",
+        "POST /submissions/{}/sessions",
+        "GET /resume/{}/{}",
+        "GET /resume",
         "POST /submissions/{}/review",
         "POST /submissions/{}/tokens/revoke",
         "POST /submissions/{}/tokens/reissue",
@@ -215,6 +222,7 @@ describe("the answers", () => {
     });
     await watched("GET", `/resume/${third}`);
     await watched("GET", `/resume/${third}`, { headers: { "if-none-match": `"${third}"` } });
+    await callHandoffs(watched, { token: third, id, key });
     await watched("GET", `/submissions/${id}`, { key });
     await watched("GET", `/submissions/${id}`);
     await watched("PATCH", `/submissions/${id}/fields`, { body: { fields: {} } });

@@ -36,6 +36,7 @@ export function validBody(operation: Operation, random: Random): Body | undefine
   if (operation.body === undefined) return undefined;
   if (operation.id === "createKey") return keyBody(random);
   if (operation.id === "putIntake") return intakeBody(random);
+  if (operation.id.startsWith("createHandoff")) return handoffBody(random);
   return validObject(operation.body.schema, random, { skip: TARGETS });
 }
 
@@ -49,6 +50,14 @@ function keyBody(random: Random): Body {
     ...(random.chance(0.2) && { tenant: "spare" }),
   };
 }
+
+const handoffBody = (random: Random): Body => ({
+  ...(random.chance(0.7) && { kind: random.pick(["session", "session", "qr", "direct"]) }),
+  ...(random.chance(0.1) && { kind: "magic_link", recipientEmail: "jane@example.com" }),
+  ...(random.chance(0.2) && { expiresInMs: 60_000 + random.below(1_000_000) }),
+  ...(random.chance(0.2) && { allowedActors: [{ kind: "human", id: "jane" }] }),
+  ...(random.chance(0.2) && { qrFormat: random.pick(["svg", "png"]) }),
+});
 
 const intakeBody = (random: Random): Body => ({
   id: "fz-a",

@@ -2,7 +2,15 @@ import { type Body, mutated, surelyWrong, validBody } from "./bodies.ts";
 import { brokenBody } from "./corpus-bodies.ts";
 import { BAD_IDEMPOTENCY_KEYS, BAD_VERSIONS, CREDENTIALS, WRONG_MEDIA_TYPES } from "./corpus-heads.ts";
 import type { Random } from "./random.ts";
-import { type Draft, GARBAGE_CONDITIONS, malformedToken, spelled, toRequest, unknownToken } from "./request.ts";
+import {
+  type Draft,
+  GARBAGE_CONDITIONS,
+  malformedToken,
+  spelled,
+  toRequest,
+  unknownSession,
+  unknownToken,
+} from "./request.ts";
 import { bearer, bytes, type Case, isByToken, knows, type Scene, takesRef } from "./scene.ts";
 import type { Sentinel } from "./world.ts";
 
@@ -16,6 +24,9 @@ export function byStranger(scene: Scene): Case {
   const [home, away] = sentinel.tenant === world.own.name ? [world.own, world.foreign] : [world.foreign, world.own];
   const unwelcome = [
     ...[away.admin, away.agent, away.reviewer, ...world.deadKeys].map((key) => bearer(key)[1]),
+    ...[unknownSession(random), "sess_short", ...world.visits.map(({ session }) => session)].map(
+      (key) => bearer(key)[1],
+    ),
     ...CREDENTIALS.slice(1),
   ];
   const idle = [

@@ -2,9 +2,10 @@ import { type Body, mutated, validBody } from "./bodies.ts";
 import { brokenBody } from "./corpus-bodies.ts";
 import { CREDENTIALS, SEGMENTS } from "./corpus-heads.ts";
 import type { Operation } from "./operations.ts";
+import type { Random } from "./random.ts";
 import { type Draft, hostileQuery, oddHeaders, spelled, toRequest, unknownToken, uuid } from "./request.ts";
 import { bearer, bytes, type Case, isByToken, pageToken, type Scene, takesRef } from "./scene.ts";
-import type { Toy } from "./world.ts";
+import type { Link, Toy } from "./world.ts";
 
 /** Calls on what may change: right ones, so that state moves, and ones where anything may be wrong. */
 export function onToy(scene: Scene, { valid }: { valid: boolean }): Case {
@@ -12,29 +13,49 @@ export function onToy(scene: Scene, { valid }: { valid: boolean }): Case {
   const operation =
     valid && random.chance(0.12) ? operations.find("POST", "/intakes/x/submissions") : random.pick(operations.all);
   if (operation === undefined) throw new Error("the document has no createSubmission");
-  const toy = toyFor(operation, scene, valid);
+  const link = linkFor(operation, scene);
+  const toy =
+    world.toys.find(({ submissionId }) => submissionId === link?.submissionId) ?? toyFor(operation, scene, valid);
   const wild = !valid && random.chance(0.2);
-  const ref = isByToken(operation) || random.chance(0.2) ? toy.token : toy.submissionId;
+  const byToken = isByToken(operation) && !operation.template.includes("{token}");
+  const isExchange = operation.id === "openSession";
+  const ref = byToken || (random.chance(0.2) && !isExchange) ? toy.token : toy.submissionId;
   const params = {
+    token: toy.token,
+    ...(link && { handoffId: link.handoffId }),
     ref: wild ? random.pick(SEGMENTS) : ref,
     intakeId: wild ? random.pick(SEGMENTS) : intakeFor(operation, scene),
     ...(wild && { uploadId: random.pick(SEGMENTS), keyId: random.pick(SEGMENTS) }),
     ...(!wild && operation.id === "revokeKey" && { keyId: world.spareKeyIds.pop() ?? `key_${uuid(random)}` }),
   };
   const draft: Draft = { operation, params, headers: toyHeaders(scene, operation, { ...toy, valid }) };
-  const made = validBody(operation, random);
+  const made = isExchange && link ? exchange(link, random) : validBody(operation, random);
   const body = operation.id === "putIntake" && made !== undefined ? { ...made, id: params.intakeId } : made;
   if (body !== undefined)
     draft.body = bytes(valid || random.chance(0.3) ? body : mutated(addressed(body, toy, scene), random));
   if (!valid && random.chance(0.15)) draft.body = brokenBody(random);
-  draft.query = valid ? validQuery(operation, scene) : random.chance(0.5) ? hostileQuery(operation, random) : "";
+  draft.query = valid ? validQuery(operation, scene, toy) : random.chance(0.5) ? hostileQuery(operation, random) : "";
   const request = toRequest(draft, random);
+  const inSession = request.headers.some(([, value]) => value.startsWith("Bearer sess_"));
   return {
     kind: valid ? "valid" : "toy",
     request,
-    expectation: { operation: operations.find(request.method, request.path) },
+    expectation: {
+      operation: operations.find(request.method, request.path),
+      ...(inSession && { mayNotLearnToken: true }),
+    },
   };
 }
+
+/** A hand-off that the call can be about. */
+const linkFor = ({ id }: Operation, { world, random }: Scene): Link | undefined =>
+  /^(?:openSession|revokeHandoff)/.test(id) && world.links.length > 0 ? random.pick(world.links) : undefined;
+
+const exchange = ({ session }: Link, random: Random): Body => ({
+  session,
+  ...(random.chance(0.7) && { carrier: "header" }),
+  ...(random.chance(0.3) && { actor: { kind: "human", id: "jane" } }),
+});
 
 /** The states in which a call that is rare otherwise can be right. */
 const RIPE: Readonly<Record<string, string>> = { review: "needs_review", retryDelivery: "submitted" };
@@ -49,16 +70,17 @@ function intakeFor(operation: Operation, { world, random }: Scene): string {
   return random.pick([world.own.publicIntake, world.own.gatedIntake, world.own.hookIntake, ...world.spareIntakes]);
 }
 
-function toyHeaders(
-  { world, random }: Scene,
-  operation: Operation,
-  toy: { token: string; version: number; valid: boolean },
-) {
+function toyHeaders({ world, random }: Scene, operation: Operation, toy: Toy & { valid: boolean }) {
   const { own, foreign, deadKeys } = world;
   const headers: [string, string][] = [];
   const isAdmins = /Intake$|Keys?$|^list/.test(operation.id);
   const keys = isAdmins ? [own.admin] : operation.id === "review" ? [own.reviewer] : [own.agent, own.admin];
   const anyKey = [...keys, own.viewer, own.otherAgent, foreign.admin, foreign.agent, ...deadKeys];
+  const visit = world.visits.find(({ submissionId }) => submissionId === toy.submissionId);
+  if (visit !== undefined && takesRef(operation) && random.chance(0.3)) {
+    headers.push([...bearer(visit.session)], ["If-Match", `"${toy.version}"`]);
+    return toy.valid ? headers : [...headers, ...oddHeaders(random)];
+  }
   if (toy.valid || random.chance(0.6)) headers.push([...bearer(random.pick(toy.valid ? keys : anyKey))]);
   else if (random.chance(0.3)) headers.push(["Authorization", random.pick(CREDENTIALS)]);
   if (takesRef(operation) && operation.method !== "GET" && !isByToken(operation) && random.chance(0.8)) {
@@ -86,9 +108,11 @@ function addressed(
   };
 }
 
-function validQuery(operation: Operation, { world, random }: Scene): string {
+function validQuery(operation: Operation, { world, random }: Scene, toy: Toy): string {
   const names = operation.parameters.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name);
   const pairs: string[] = [];
+  if (names.includes("token")) pairs.push(`token=${toy.token}`);
+  if (names.includes("session") && random.chance(0.1)) pairs.push("session=sess_x");
   if (names.includes("limit") && random.chance(0.7)) pairs.push(`limit=${1 + random.below(20)}`);
   if (names.includes("stream") && random.chance(0.5))
     pairs.push(`stream=${random.pick(["submission", "token", "all"])}`);

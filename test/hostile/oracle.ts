@@ -25,6 +25,7 @@ const SECOND: Partial<Record<ErrorType, { status: number; reason: string }>> = {
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TOKEN = /rtok_[A-Za-z0-9_-]{43}/g;
 const API_KEY = /fbk_[A-Za-z0-9_-]{43}/g;
+const SESSION = /sess_[A-Za-z0-9_-]{43}/g;
 /** What tells of our insides: stack frames, our folders, SQL, drivers. */
 const INSIDES = [
   /\bat [^\n]{0,200}:\d+:\d+/g,
@@ -71,7 +72,7 @@ function statusProblems({ request, answer }: Seen, { operation, mustRefuse }: Ex
   if (status === 301 && /^\/docs/.test(request.path)) return [];
   if (!KNOWN.has(status)) return [`status ${status} is not one of the contract`];
   const problems: string[] = [];
-  const isTrue503 = status === 503 && (operation?.id.startsWith("requestUpload") ?? false);
+  const isTrue503 = status === 503 && /^(?:requestUpload|createHandoff)/.test(operation?.id ?? "");
   if (status >= 500 && !isTrue503) problems.push(`status ${status}`);
   if (status === 204 && request.method !== "OPTIONS") problems.push("a 204 to something that is no preflight");
   if (mustRefuse === true && request.method !== "GET" && request.method !== "HEAD" && status < 400) {
@@ -155,6 +156,11 @@ function leakProblems({ request, answer }: Seen, { operation, mayNotLearnToken }
   }
   if (told(API_KEY).length > 0 && !(operation?.id === "createKey" && answer.status === 201))
     problems.push("an API key in an answer");
+  if (
+    told(SESSION).length > 0 &&
+    !(/^(?:createHandoff|openSession)/.test(operation?.id ?? "") && answer.status === 201)
+  )
+    problems.push("a session in an answer");
   return problems;
 }
 

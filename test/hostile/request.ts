@@ -45,6 +45,8 @@ export function toRequest({ operation, params, query = "", headers = [], body }:
 
 function freeName(name: string, random: Random): string {
   if (name === "uploadId") return `upl_${uuid(random)}`;
+  if (name === "handoffId") return `hof_${uuid(random)}`;
+  if (name === "token") return unknownToken(random);
   if (name === "keyId") return `key_${uuid(random)}`;
   return name === "intakeId" ? `absent-${random.below(1000)}` : `sub_${uuid(random)}`;
 }
@@ -54,6 +56,7 @@ export const uuid = (random: Random): string => {
   return `${hex(8)}-${hex(4)}-7${hex(3)}-8${hex(3)}-${hex(12)}`;
 };
 
+export const unknownSession = (random: Random): string => `sess_${random.text(43)}`;
 export const unknownToken = (random: Random): string => `rtok_${random.text(43)}`;
 
 /** A token that is none: cut, stretched, in the wrong case, or of another kind. */
@@ -122,6 +125,7 @@ export function oddHeaders(random: Random): Header[] {
     () => ["Content-Encoding", random.pick(["gzip", "br", "x"])],
     () => ["X-Many", "m".repeat(random.pick([1, 1000, 6000]))],
     () => ["Cookie", "session=__proto__; =; ;"],
+    () => ["Cookie", `formbridge_session=${random.pick(["", "sess_", unknownSession(random), "%00", "a,b"])}`],
     () => ["Upgrade", "websocket"],
     () => ["__proto__", "x"],
   ];

@@ -98,7 +98,9 @@ async function runCase({ world, result, connection }: Bench, test: Case, index: 
 
 function note({ findings }: RunResult, problem: string, example: string): void {
   // The same problem with other ids is the same problem.
-  const name = problem.replaceAll(/(?:sub|evt|key|upl)_[0-9a-f-]{36}/g, "ID").replaceAll(/rtok_[\w-]{43}/g, "TOKEN");
+  const name = problem
+    .replaceAll(/(?:sub|evt|key|upl|hof)_[0-9a-f-]{36}/g, "ID")
+    .replaceAll(/rtok_[\w-]{43}/g, "TOKEN");
   const known = findings.get(name);
   if (known === undefined) findings.set(name, { count: 1, example });
   else known.count++;
@@ -120,6 +122,18 @@ function compare(
   );
 }
 
+const KEPT = 30;
+
+/** Keeps the last links, and the sessions that were opened through them. */
+function learnHandoff(world: World, { submissionId, handoffId, url, session }: Record<string, unknown>): void {
+  if (typeof submissionId !== "string" || typeof handoffId !== "string") return;
+  const inLink = typeof url === "string" ? new URL(url).searchParams.get("session") : null;
+  if (inLink !== null) world.links.push({ submissionId, handoffId, session: inLink });
+  if (typeof session === "string") world.visits.push({ submissionId, session });
+  world.links.splice(0, world.links.length - KEPT);
+  world.visits.splice(0, world.visits.length - KEPT);
+}
+
 /** Keeps the toys' tokens, and puts new submissions in the place of old ones. */
 function learn(
   world: World,
@@ -127,8 +141,10 @@ function learn(
   { index, kind }: { index: number; kind: string },
 ): void {
   if (status >= 300 || live || !body.startsWith('{"ok":true')) return;
-  const { submissionId, resumeToken, version, state, intakeId, keyId } = JSON.parse(body) as Record<string, unknown>;
+  const answer = JSON.parse(body) as Record<string, unknown>;
+  const { submissionId, resumeToken, version, state, intakeId, keyId } = answer;
   if (status === 201 && typeof keyId === "string") world.spareKeyIds.push(keyId);
+  if (status === 201) learnHandoff(world, answer);
   if (typeof submissionId !== "string" || typeof resumeToken !== "string" || typeof version !== "number") return;
   const toy = world.toys.find((known) => known.submissionId === submissionId);
   if (toy !== undefined) Object.assign(toy, { token: resumeToken, version, state });

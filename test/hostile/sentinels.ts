@@ -22,8 +22,12 @@ export async function photograph(world: World, connection: Connection): Promise<
   for (const { submissionId, adminKey, state } of world.sentinels) {
     const record = await look(`/submissions/${submissionId}`, adminKey);
     const events = await look(`/submissions/${submissionId}/events?limit=1000&types=${TOLD.join(",")}`, adminKey);
+    const handoffs = await look(`/submissions/${submissionId}/handoffs`, adminKey);
     const still = record.body.replace(/"remainingMs":\d+/, "").replace(/"timeRemaining":\d+/, "");
-    photo.set(`${state} ${submissionId}`, `${record.status} ${still}\n${events.status} ${events.body}`);
+    photo.set(
+      `${state} ${submissionId}`,
+      `${record.status} ${still}\n${events.status} ${events.body}\n${handoffs.status} ${handoffs.body}`,
+    );
   }
   for (const { id, adminKey } of world.sentinelIntakes) {
     const { status, body } = await look(`/intakes/${id}`, adminKey);

@@ -56,6 +56,9 @@ const CALLS: readonly [method: string, suffix: string, body?: object][] = [
   ["POST", "/uploads", UPLOAD],
   ["POST", "/uploads/upl_1/confirm", {}],
   ["DELETE", "", {}],
+  ["GET", "/handoffs"],
+  ["POST", "/handoffs", {}],
+  ["DELETE", "/handoffs/hof_1", {}],
 ];
 const BY_KEY: typeof CALLS = [
   ["POST", "/review", { decision: "approved" }],

@@ -52,8 +52,18 @@ export interface World {
   /** Keys that may be revoked, and intakes that may be changed. */
   spareKeyIds: string[];
   spareIntakes: string[];
+  /** Hand-offs of toys, and sessions that were opened through them. */
+  links: Link[];
+  visits: { submissionId: string; session: string }[];
 }
 
+export interface Link {
+  submissionId: string;
+  handoffId: string;
+  session: string;
+}
+
+const EDITABLE = ["draft", "in_progress", "awaiting_input", "rejected"];
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
@@ -109,6 +119,8 @@ export async function createWorld(): Promise<World> {
     pageTokens: [],
     spareKeyIds: [],
     spareIntakes: ["fz-a", "fz-b", "fz_c"],
+    links: [],
+    visits: [],
   };
   for (const intakeId of [own.publicIntake, own.gatedIntake, own.hookIntake]) {
     for (let count = 0; count < 12; count++) world.toys.push(await createToy(test, { intakeId, key: own.agent }));
@@ -241,6 +253,9 @@ async function createSentinels(test: TestServer, tenant: Tenant): Promise<Sentin
   await act(revoked, "POST", "/tokens/revoke", { reason: "leaked" }, tenant.admin);
   const quiet = await create(tenant.hookIntake, fields);
   await act(quiet, "PATCH", "/fields", { fields: { note: "second" } });
+  for (const open of made.filter((one) => one.token !== undefined && EDITABLE.includes(one.state))) {
+    await act(open, "POST", "/handoffs", { kind: "session" });
+  }
   const expired = await create(tenant.publicIntake, {}, "expired");
   expired.oldTokens.push(expired.token ?? "");
   delete expired.token;

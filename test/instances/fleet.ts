@@ -32,7 +32,7 @@ export async function startFleet(adminKey: string): Promise<Fleet> {
     FORMBRIDGE_LOG_LEVEL: "debug",
   };
   const ports = await Promise.all(NAMES.map(() => freePort()));
-  const start = (port: number | undefined) => 
+  const start = (port: number | undefined) =>
     startServerProcess({ ...env, FORMBRIDGE_PORT: String(port) }, ["setpriv", "--pdeathsig=KILL"]);
   const instances = await Promise.all(ports.map(start));
   const bind = `127.0.0.1:${await freePort()}`;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@formbridge/contract";
-import { ANONYMOUS, COURIER, INTAKE_NAMES, PLAYERS, type Player } from "./cast.ts";
+import { ANONYMOUS, COURIER, INTAKE_NAMES, PLAYERS, type Player, VISITOR } from "./cast.ts";
 import { mayHold } from "./judge.ts";
 import type { Call, Kind, Sub } from "./model.ts";
 import type { Dice } from "./random.ts";
@@ -10,6 +10,9 @@ export interface Notebook {
   tokens: Map<string, string[]>;
   calls: Call[];
   uploads: Map<string, string[]>;
+  /** By submission: links that were made, and sessions that were opened through them. */
+  links: Map<string, { handoffId: string; link: string }[]>;
+  sessions: Map<string, string[]>;
 }
 
 const MIX: readonly (readonly [Kind, number])[] = [
@@ -24,6 +27,9 @@ const MIX: readonly (readonly [Kind, number])[] = [
   ["revoke", 1],
   ["reissue", 2],
   ["retryDelivery", 1],
+  ["handoff", 4],
+  ["openSession", 4],
+  ["revokeHandoff", 1.5],
   ["get", 9],
   ["events", 3],
   ["list", 0.4],
@@ -57,7 +63,8 @@ export function inventCall(dice: Dice, book: Notebook): Call {
     });
   if (SYSTEM.includes(kind) || kind === "list") return base;
   const sub = chooseSub(dice, book, kind);
-  const call: Call = { ...base, intake: sub.intake, ...addressOf(dice, { kind, sub, book, player }) };
+  const address = addressInSession(dice, { kind, sub, book }) ?? addressOf(dice, { kind, sub, book, player });
+  const call: Call = { ...base, intake: sub.intake, ...address };
   return { ...call, ...contentOf(dice, kind, { sub, book }) };
 }
 
@@ -74,6 +81,27 @@ function chooseSub(dice: Dice, { subs }: Notebook, kind: Kind): Sub {
   const open = all.filter(({ state }) => !["finalized", "cancelled", "expired"].includes(state));
   if (fitting.length > 0 && dice.chance(0.9)) return dice.pick(fitting);
   return dice.pick(open.length > 0 && dice.chance(0.9) ? open : all);
+}
+
+/** A visitor comes with a link, and works in a session. Whoever has one uses it often. */
+function addressInSession(dice: Dice, about: { kind: Kind; sub: Sub; book: Notebook }): Partial<Call> | undefined {
+  const { kind, sub, book } = about;
+  const elsewhere = dice.chance(0.03) ? dice.pick([...book.subs.keys()]) : sub.id;
+  if (kind === "openSession") {
+    const known = book.links.get(elsewhere) ?? [];
+    const link = known.length > 0 ? dice.pick(known).link : `sess_${"Z".repeat(43)}`;
+    return { player: VISITOR, submissionId: sub.id, link };
+  }
+  const sessions = book.sessions.get(elsewhere) ?? [];
+  if (kind === "deliver" || sessions.length === 0 || dice.chance(0.6)) return undefined;
+  const session = dice.chance(0.02) ? `sess_${"Z".repeat(43)}` : dice.pick(sessions);
+  const version = sub.version - (dice.chance(0.15) ? 1 : 0);
+  return {
+    player: VISITOR,
+    session,
+    ...(dice.chance(0.8) && { submissionId: sub.id }),
+    versions: dice.chance(0.92) ? [version] : [],
+  };
 }
 
 const garbage = (dice: Dice): string => (dice.chance(0.5) ? `rtok_${"Z".repeat(43)}` : "rtok_short");
@@ -134,6 +162,10 @@ function contentOf(dice: Dice, kind: Kind, { sub, book }: { sub: Sub; book: Note
       const known = book.uploads.get(sub.id) ?? [];
       return { uploadId: known.length > 0 && dice.chance(0.95) ? dice.pick(known) : "upl_nobody" };
     }
+    case "revokeHandoff": {
+      const known = book.links.get(sub.id) ?? [];
+      return { handoffId: known.length > 0 && dice.chance(0.95) ? dice.pick(known).handoffId : "hof_nobody" };
+    }
     case "review": {
       const decision = dice.chance(0.8) ? "approved" : "rejected";
       return { decision, ...(decision === "rejected" && dice.chance(0.8) && { reasons: ["no"] }) };
@@ -164,9 +196,9 @@ function fieldsOf(dice: Dice, { deletes }: { deletes: boolean }): JsonObject {
 
 /** The same again, as a client does that heard nothing: word for word, or with a change that it should not have made. */
 function again(dice: Dice, { calls, tokens }: Notebook): Call {
-  const { uploadId, ...call } = dice.pick(calls.slice(-12));
+  const { uploadId, minted: _, ...call } = dice.pick(calls.slice(-12));
   const repeated: Call = call.kind === "confirmUpload" && uploadId !== undefined ? { ...call, uploadId } : call;
-  if (dice.chance(0.65)) return repeated;
+  if (dice.chance(0.65) || call.session !== undefined || call.link !== undefined) return repeated;
   if (dice.chance(0.4))
     return { ...repeated, player: dice.pick(PLAYERS.filter(({ actor }) => actor.kind !== "system")) };
   const token = tokens.get(call.submissionId ?? "")?.at(-1);

@@ -9,11 +9,13 @@ export interface Player {
   tenant: string;
   roles: readonly Role[];
   actor: Actor;
+  /** Comes through a hand-off, which vouches for them. */
+  visits?: true;
 }
 
 /** How the player is recorded: what nobody vouches for is declared. */
-export const actorOf = ({ apiKey, actor }: Player): Actor =>
-  apiKey === undefined ? { ...actor, declared: true } : actor;
+export const actorOf = ({ apiKey, actor, visits }: Player): Actor =>
+  apiKey === undefined && visits !== true ? { ...actor, declared: true } : actor;
 
 const TENANT = "default";
 
@@ -32,6 +34,14 @@ export const ANONYMOUS: Player = {
   tenant: "",
   roles: [],
   actor: { kind: "agent", id: "anonymous" },
+};
+export const VISITOR: Player = {
+  name: "visitor",
+  known: true,
+  tenant: "",
+  roles: [],
+  actor: { kind: "human", id: "visitor" },
+  visits: true,
 };
 export const COURIER: Player = {
   name: "courier",

@@ -1,5 +1,6 @@
 import type { ErrorType, JsonObject, SubmissionState } from "@formbridge/contract";
 import { actorOf, INTAKES } from "./cast.ts";
+import { handOver } from "./handovers.ts";
 import {
   type Call,
   DEFAULT_TTL,
@@ -52,6 +53,10 @@ export function effectOf({ call, inspected, round }: Standpoint, view: View): Ou
       return { rotates: true, next: { epoch: sub.epoch + 1, revoked: false } };
     case "retryDelivery":
       return isWaiting(sub) && !sub.delivering ? { rotates: false, next: {} } : "conflict";
+    case "handoff":
+    case "openSession":
+    case "revokeHandoff":
+      return handOver(call, sub, view.now);
     case "deliver":
       return deliver(call, sub, view.now);
     default:

@@ -45,12 +45,15 @@ export function createEnvironment(): Environment {
     random: {
       newId: (prefix) => random.newId(prefix),
       resumeToken: () => random.resumeToken(),
+      session: () => random.session(),
+      code: () => random.code(),
       apiKey: () => random.apiKey(),
       salt: () => random.salt(),
     },
     wakeups: createLocalWakeups(),
     rateLimiter: createMemoryRateLimiter({ now: () => world.now }),
     instrumentation: silent,
+    publicUrl: () => "http://127.0.0.1",
     settings: {
       policy: DEFAULT_POLICY,
       keyWaitMs: 600_000,
@@ -120,6 +123,11 @@ function backendOf(world: () => World): Backend {
     intakes: rest("intakes"),
     keys: rest("keys"),
     submissions: rest("submissions"),
+    handoffs: {
+      ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
+      // What is long over is remembered here: the model keeps it, too.
+      forgetExpired: async () => 0,
+    },
     close: async () => {},
   };
 }

@@ -47,7 +47,14 @@ export async function runEpisode(environment: Environment, { seed, steps, trace,
   const world = createWorld({ interleaved, rates: shape.chance(0.6) ? ROUGH : CALM, log });
   if (sabotage !== undefined) world.memory.store = sabotage(world.memory.store);
   const report: Report = { operations: 0, seen: new Map() };
-  const book: Notebook = { subs: world.ledger.subs, tokens: new Map(), calls: [], uploads: new Map() };
+  const book: Notebook = {
+    subs: world.ledger.subs,
+    tokens: new Map(),
+    calls: [],
+    uploads: new Map(),
+    links: new Map(),
+    sessions: new Map(),
+  };
   const episode: Episode = {
     world,
     book,
@@ -140,8 +147,19 @@ function learn({ book, report }: Episode, call: Call, outcome: Outcome): void {
     const id = String(submissionId);
     book.uploads.set(id, [...(book.uploads.get(id) ?? []).slice(-5), String(outcome.body.uploadId)]);
   }
-  const name = `${call.kind} ${outcomeName(outcome)}`;
+  if ("body" in outcome) learnHandoff(book, String(submissionId), outcome.body);
+  const name = `${call.session === undefined ? "" : "session "}${call.kind} ${outcomeName(outcome)}`;
   report.seen.set(name, (report.seen.get(name) ?? 0) + 1);
+}
+
+function learnHandoff(
+  { links, sessions }: Notebook,
+  id: string,
+  { url, handoffId, session }: Record<string, unknown>,
+): void {
+  const link = typeof url === "string" ? new URL(url).searchParams.get("session") : null;
+  if (link !== null) links.set(id, [...(links.get(id) ?? []).slice(-3), { handoffId: String(handoffId), link }]);
+  if (typeof session === "string") sessions.set(id, [...(sessions.get(id) ?? []).slice(-3), session]);
 }
 
 /** Lets everything that is under way come to its end, then reads every history from its first event. */

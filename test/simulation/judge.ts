@@ -1,4 +1,5 @@
 import type { ErrorType } from "@formbridge/contract";
+import { sha256 } from "@formbridge/core";
 import { actorOf, INTAKES, type Player } from "./cast.ts";
 import { canonical } from "./chain-check.ts";
 import { type Effect, effectOf, type Standpoint } from "./effects.ts";
@@ -8,6 +9,8 @@ import {
   isDue,
   isEnded,
   isOpen,
+  isOver,
+  isRevoked,
   type Memory,
   SKEW,
   type Sub,
@@ -56,7 +59,11 @@ export function standing(token: Token | undefined, sub: Sub, now: number): Stand
 export const discloses = (sub: Sub): boolean => isOpen(sub) && sub.intake !== "hush";
 
 /** Whose record it is. On a public intake, a key of another tenant counts for nothing. */
-export function principalOf({ player, kind }: Call, at: { tenant: string; before: Sub | undefined }): string {
+export function principalOf(call: Call, at: { tenant: string; before: Sub | undefined }): string {
+  const { player, kind, session } = call;
+  const hash = session === undefined ? undefined : sha256(session);
+  const handed = at.before?.handed.find(({ sessions }) => sessions.some((one) => one.hash === hash));
+  if (handed !== undefined) return `handoff:${handed.id}`;
   const isKeyed = player.apiKey !== undefined && player.tenant === at.tenant;
   if (isKeyed) return `actor:${player.actor.id}`;
   return kind === "create" || at.before === undefined ? "idempotency-key" : `submission:${at.before.id}`;
@@ -80,7 +87,9 @@ export function judge(flight: Standpoint, view: View): Verdict {
   if (call.kind === "create") return judgeCreate(flight, view);
   const isRead = call.kind === "get" || call.kind === "events";
   const isNobody = player.apiKey === undefined;
+  if (call.kind === "openSession") return judgeOpening(flight, view);
   if (call.kind === "review" && isNobody) return refuse("unauthorized");
+  if (call.session !== undefined) return judgeInSession(flight, view, call.session);
   if (call.token === undefined && isNobody) return refuse(isRead ? "unauthorized" : "token_required");
   if (call.token !== undefined && !/^rtok_[\w-]{43}$/.test(call.token)) return refuse("token_invalid");
   const { sub, token, now } = view;
@@ -90,6 +99,49 @@ export function judge(flight: Standpoint, view: View): Verdict {
     if (standing(token, sub, now) === "revoked" && sub.state !== "expired") return refuse("token_expired");
   } else if (sub === undefined || !maySee(player, sub)) return refuse("not_found");
   return isRead ? judgeRead(call, { ...view, sub }) : judgeWrite(flight, { ...view, sub });
+}
+
+/** A link leads to a session until its hand-off, or its submission, is over. */
+function judgeOpening(flight: Standpoint, view: View): Verdict {
+  const { call } = flight;
+  const { sub, now } = view;
+  const hash = sha256(call.link ?? "");
+  const handed = sub?.handed.find(({ link }) => link === hash);
+  if (sub === undefined || handed === undefined || call.submissionId !== sub.id) return refuse("token_invalid");
+  if (isDue(sub, now)) return { type: "due" };
+  if (isEnded(sub)) return refuse(endedError(call, sub));
+  if (isRevoked(handed, sub) || isOver(handed.expiresAt, now)) return refuse("token_expired");
+  return effectVerdict(effectOf({ ...flight, call: { ...call, minted: { ...minted(call), link: hash } } }, view));
+}
+
+const minted = (call: Call): NonNullable<Call["minted"]> => call.minted ?? { handoffId: "", link: "", session: "" };
+
+/** What only those may do who may hold the token. */
+const HOLDERS_ONLY = ["revoke", "reissue", "retryDelivery", "handoff", "revokeHandoff"];
+
+function judgeInSession(flight: Standpoint, view: View, session: string): Verdict {
+  const { call } = flight;
+  const { sub, now } = view;
+  const hash = sha256(session);
+  const handed = sub?.handed.find(({ sessions }) => sessions.some((one) => one.hash === hash));
+  const own = handed?.sessions.find((one) => one.hash === hash);
+  if (sub === undefined || handed === undefined || own === undefined) return refuse("token_invalid");
+  if ((call.submissionId ?? sub.id) !== sub.id) return refuse("token_invalid");
+  if (isRevoked(handed, sub)) return refuse("token_expired");
+  const isElapsed = isOver(own.expiresAt, now);
+  if (call.kind === "get" || call.kind === "events") {
+    if (isDue(sub, now)) return { type: "due" };
+    if (isEnded(sub)) return refuse(endedError(call, sub));
+    return isElapsed ? refuse("token_expired") : { type: "read", sight: "all" };
+  }
+  if (HOLDERS_ONLY.includes(call.kind)) return refuse("forbidden");
+  if (call.versions.length === 0) return refuse("token_required");
+  const recorded = weigh(call, { ...view, sub });
+  if (recorded !== undefined) return recorded;
+  if (isDue(sub, now)) return { type: "due" };
+  if (isEnded(sub)) return refuse(endedError(call, sub));
+  if (isElapsed) return refuse("token_expired");
+  return judgeBasis(flight, { ...view, sub });
 }
 
 function judgeCreate({ call }: Standpoint, view: View): Verdict {
@@ -133,7 +185,7 @@ function judgeRead(call: Call, view: View & { sub: Sub }): Verdict {
 }
 
 /** Review, cancel and the administration of tokens decide for themselves what a locked submission means to them. */
-const BY_KEY = ["review", "cancel", "revoke", "reissue", "retryDelivery"];
+const BY_KEY = ["review", "cancel", "revoke", "reissue", "retryDelivery", "revokeHandoff"];
 
 function judgeWrite(flight: Standpoint, view: View & { sub: Sub }): Verdict {
   const { call } = flight;
@@ -149,6 +201,14 @@ function judgeWrite(flight: Standpoint, view: View & { sub: Sub }): Verdict {
   if (isDue(sub, now)) return { type: "due" };
   if (isEnded(sub)) return refuse(endedError(call, sub));
   if (standing(token, sub, now) === "elapsed") return refuse("token_expired");
+  return judgeBasis(flight, view);
+}
+
+/** Made on the current version, of something that is not locked. */
+function judgeBasis(flight: Standpoint, view: View & { sub: Sub }): Verdict {
+  const { call } = flight;
+  const { sub, token } = view;
+  const byKey = BY_KEY.includes(call.kind);
   const bases = token === undefined ? call.versions : [token.version, ...call.versions];
   if (bases.some((version) => version !== sub.version)) return refuse("token_conflict");
   if (!byKey && sub.state === "needs_review") return refuse("needs_approval");
@@ -168,8 +228,10 @@ function weigh(call: Call, view: View & { sub: Sub }): Verdict | undefined {
   const carried = carriedBy(call, view);
   const sameActor =
     call.player.apiKey !== undefined && memory.principal === principalOf(call, { tenant: sub.tenant, before: sub });
+  const isMine = memory.principal === principalOf(call, { tenant: sub.tenant, before: sub });
+  if (call.session !== undefined && !isMine) return refuse("conflict");
   const bears = memory.sub === sub.id && (carried === memory.carried || carried === sub.version);
-  if (!sameActor && !bears) return refuse("conflict");
+  if (call.session === undefined && !sameActor && !bears) return refuse("conflict");
   if (memory.meaning === meaningOf(call, view)) return { type: "replay", memory };
   const mended = memory.failed && memory.sub === sub.id && carried > memory.carried;
   return mended ? undefined : refuse("conflict");

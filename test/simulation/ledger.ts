@@ -1,35 +1,38 @@
-import type { SubmissionState } from "@formbridge/contract";
 import { type Change, type Loaded, type LoadQuery, sha256 } from "@formbridge/core";
-import { TRANSITIONS } from "../../packages/core/src/domain/transitions.ts";
 import type { IntakeName } from "./cast.ts";
-import { canonical, sameJson } from "./chain-check.ts";
 import type { Effect } from "./effects.ts";
+import { checkSide, mintedIn } from "./handovers.ts";
 import { carriedBy, judge, meaningOf, principalOf } from "./judge.ts";
 import {
   type Applied,
   type Flight,
   isDue,
-  isEnded,
   isOpen,
   KEEP,
+  type Kind,
   type Memory,
   must,
   SKEW,
   type Sub,
   type Token,
 } from "./model.ts";
-import { fieldsOf } from "./sealer.ts";
+import { checkEvents, checkRow, FIRST_HEAD } from "./row-check.ts";
 
 /** The model of everything that was written, and the checks on every look and every write. */
 export interface Ledger {
   subs: Map<string, Sub>;
   tokens: Map<string, Token>;
   memories: Map<string, Memory>;
+  /** From the hash of a link or session to its submission. */
+  doors: Map<string, string>;
 }
 
-export const createLedger = (): Ledger => ({ subs: new Map(), tokens: new Map(), memories: new Map() });
-
-const FIRST_HEAD = "0".repeat(64);
+export const createLedger = (): Ledger => ({
+  subs: new Map(),
+  tokens: new Map(),
+  memories: new Map(),
+  doors: new Map(),
+});
 
 const scopeOf = (tenant: string, intake: string, key: { operation: string; hash: string }): string =>
   `${tenant}|${intake}|${key.operation}|${key.hash}`;
@@ -59,7 +62,12 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   const token = "token" in by ? ledger.tokens.get(by.token) : undefined;
   const isGone = token !== undefined && loaded.presented === undefined;
   must(!isGone || now - SKEW > token.expiresAt, "a token was forgotten before its time");
-  const sub = "id" in by ? ledger.subs.get(by.id) : isGone ? undefined : ledger.subs.get(token?.sub ?? "");
+  const behind = "session" in by ? subBehind(ledger, by.session) : undefined;
+  must(
+    !("session" in by) || (behind === undefined) === (loaded.handoff === undefined),
+    "the store tells of another hand-off than was written",
+  );
+  const sub = "id" in by ? ledger.subs.get(by.id) : isGone ? undefined : (behind ?? ledger.subs.get(token?.sub ?? ""));
   const visible = sub !== undefined && (!("id" in by) || sub.tenant === by.tenant) ? sub : undefined;
   const shown = loaded.submission?.submission;
   must(
@@ -72,6 +80,13 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   flight.looks.set(visible.id, now);
   flight.round ??= visible.round;
   rememberKey(ledger, flight, { loaded, scope: key && scopeOf(visible.tenant, visible.intake, key) });
+}
+
+/** The submission that a link or session leads to, as long as its hand-off still has it. */
+function subBehind({ subs, doors }: Ledger, hash: string): Sub | undefined {
+  const sub = subs.get(doors.get(hash) ?? "");
+  const isThere = sub?.handed.some(({ link, sessions }) => link === hash || sessions.some((one) => one.hash === hash));
+  return isThere === true ? sub : undefined;
 }
 
 function rememberKey(ledger: Ledger, flight: Flight, seen: { loaded: Loaded; scope: string | undefined }): void {
@@ -101,6 +116,10 @@ export function observeCommit(
   const after = nextSub({ flight, change, before, effect });
   checkRow(change, before, after);
   checkEvents(change, before);
+  checkSide(change, before, after);
+  for (const { link, sessions } of after.handed) {
+    for (const hash of [link, ...sessions.map((session) => session.hash)]) ledger.doors.set(hash, after.id);
+  }
   ledger.subs.set(after.id, after);
   if (change.token !== undefined) rotate(ledger, change, before);
   if (change.key !== undefined) remember(ledger, { flight, change, before, now, failed: effect.refusal !== undefined });
@@ -114,6 +133,8 @@ export function observeCommit(
   flight.applied.push(applied);
   return applied;
 }
+
+const HANDING: readonly Kind[] = ["handoff", "openSession", "revokeHandoff"];
 
 function effectOfChange(
   flight: Flight,
@@ -140,6 +161,7 @@ function effectOfChange(
     return { by: "system", effect: { rotates: false, next: {} } };
   }
   if (kind === "requestUpload") flight.call.uploadId = change.row.submission.uploads.at(-1)?.uploadId ?? "";
+  if (HANDING.includes(kind)) flight.call.minted = mintedIn(change);
   const { sub: _, memory, ...view } = flight.view;
   const stand = {
     ...view,
@@ -182,6 +204,7 @@ function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined
     seq: 0,
     head: FIRST_HEAD,
     token: "",
+    handed: [],
   };
   return {
     ...base,
@@ -192,64 +215,6 @@ function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined
     head: change.events.at(-1)?.hash ?? base.head,
     token: change.token?.hash ?? base.token,
   };
-}
-
-function checkRow(change: Change, before: Sub | undefined, after: Sub): void {
-  const row = change.row.submission;
-  const seen = {
-    state: row.state,
-    version: row.version,
-    revision: row.revision,
-    epoch: row.epoch,
-    revoked: row.tokensRevoked,
-    expiresAt: row.expiresAt,
-    replayCount: row.replayCount,
-  };
-  const wanted = {
-    state: after.state,
-    version: after.version,
-    revision: after.revision,
-    epoch: after.epoch,
-    revoked: after.revoked,
-    expiresAt: after.expiresAt,
-    replayCount: after.replayCount,
-  };
-  must(
-    JSON.stringify(seen) === JSON.stringify(wanted),
-    () => `written ${JSON.stringify(seen)}, expected ${JSON.stringify(wanted)}`,
-  );
-  const fields = fieldsOf(change.row);
-  must(
-    sameJson(fields, after.fields),
-    () => `an update was lost: written ${canonical(fields)}, expected ${canonical(after.fields)}`,
-  );
-  must(
-    (change.token !== undefined) === (after.version !== (before?.version ?? 0)),
-    "the version moves exactly with the token",
-  );
-  if (before === undefined) return;
-  must(!isEnded(before) || after.version === before.version, "an ended submission was changed");
-}
-
-function checkEvents(change: Change, before: Sub | undefined): void {
-  const { row, events } = change;
-  let state: SubmissionState = before?.state ?? "draft";
-  let head = before?.head ?? FIRST_HEAD;
-  events.forEach((event, index) => {
-    const moves: readonly SubmissionState[] = TRANSITIONS[state];
-    must(
-      event.state === state || moves.includes(event.state),
-      `no row of the table goes from ${state} to ${event.state}`,
-    );
-    must(event.prevHash === head, `seq ${event.seq} does not name the hash before it`);
-    state = event.state;
-    head = event.hash;
-    must(event.seq === (before?.seq ?? 0) + index + 1, `seq ${event.seq} follows ${(before?.seq ?? 0) + index}`);
-    must(event.version === row.submission.version, `an event tells version ${event.version}`);
-  });
-  const last = events.at(-1);
-  must(last === undefined || last.state === row.submission.state, "the last event tells another state than the row");
-  must(row.submission.head.seq === (before?.seq ?? 0) + events.length, "the row's head is not its last event");
 }
 
 function rotate({ tokens }: Ledger, change: Change, before: Sub | undefined): void {

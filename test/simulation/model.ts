@@ -32,6 +32,17 @@ export interface Sub {
   head: string;
   /** Hash of the current token. */
   token: string;
+  handed: readonly Handed[];
+}
+
+/** A hand-off, and who came through its link. */
+export interface Handed {
+  id: string;
+  link: string;
+  epoch: number;
+  expiresAt: number;
+  revoked: boolean;
+  sessions: readonly { hash: string; expiresAt: number }[];
 }
 
 export interface Upload {
@@ -76,6 +87,9 @@ export type Kind =
   | "revoke"
   | "reissue"
   | "retryDelivery"
+  | "handoff"
+  | "openSession"
+  | "revokeHandoff"
   | "get"
   | "events"
   | "list"
@@ -90,6 +104,13 @@ export interface Call {
   intake: IntakeName;
   submissionId?: string;
   token?: string;
+  /** The secret of a session: the caller is whoever opened it. */
+  session?: string;
+  /** What a link carries. */
+  link?: string;
+  handoffId?: string;
+  /** Hashes that the product made up for this call. */
+  minted?: { handoffId: string; link: string; session: string };
   versions: readonly number[];
   key?: string;
   fields?: JsonObject;
@@ -144,6 +165,7 @@ export const GRACE = DEFAULT_POLICY.staleReadGraceMs;
 export const KEEP = DEFAULT_POLICY.idempotencyTtlMs;
 export const MEND = DEFAULT_POLICY.mendMs;
 export const UPLOAD_TTL = DEFAULT_POLICY.uploadTtlMs;
+export const SESSION_TTL = DEFAULT_POLICY.sessionTtlMs;
 export const DEFAULT_TTL = DEFAULT_POLICY.submissionTtlMs;
 
 const EDITABLE: readonly string[] = ["draft", "in_progress", "awaiting_input", "awaiting_upload", "rejected"];
@@ -151,6 +173,10 @@ const ENDED: readonly string[] = ["finalized", "cancelled", "expired"];
 export const isOpen = (sub: Sub): boolean => EDITABLE.includes(sub.state);
 export const isEnded = (sub: Sub): boolean => ENDED.includes(sub.state);
 export const isDue = (sub: Sub, now: number): boolean => isOpen(sub) && now >= sub.expiresAt + SKEW;
+
+/** Can a link still be opened, as far as its hand-off goes? */
+export const isRevoked = (handed: Handed, sub: Sub): boolean => handed.revoked || handed.epoch !== sub.epoch;
+export const isOver = (deadline: number, now: number): boolean => now >= deadline + SKEW;
 
 /** Something that must never happen did. */
 export class Violation extends Error {

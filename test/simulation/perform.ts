@@ -10,7 +10,11 @@ export async function perform(
   deliver: () => Promise<void>,
 ): Promise<Record<string, unknown>> {
   const { player, submissionId, token, versions, key, fields = {}, uploadId = "" } = call;
-  const caller = { address: ADDRESS, ...(player.apiKey !== undefined && { apiKey: player.apiKey }) };
+  const caller = {
+    address: ADDRESS,
+    ...(player.apiKey !== undefined && { apiKey: player.apiKey }),
+    ...(call.session !== undefined && { session: call.session }),
+  };
   const { kind, id } = player.actor;
   if (kind === "system" && call.kind !== "sweep" && call.kind !== "flush" && call.kind !== "deliver")
     throw new Error("the system calls nobody");
@@ -60,6 +64,14 @@ export async function perform(
       return body(await operations.reissueToken(write));
     case "retryDelivery":
       return body(await operations.retryDelivery(write));
+    case "handoff":
+      return body(await operations.createHandoff({ ...write, handoff: {} }));
+    case "revokeHandoff":
+      return body(await operations.revokeHandoff({ ...write, handoffId: call.handoffId ?? "" }));
+    case "openSession": {
+      const request = { session: call.link ?? "", actor, carrier: "header" as const };
+      return body(await operations.openSession({ caller, submissionId: submissionId ?? "", request }));
+    }
     case "get":
       return body(await operations.getSubmission({ caller, target }));
     case "events":
@@ -84,6 +96,8 @@ export const describe = (call: Call): string => {
   const named = [
     submissionId,
     token?.replace(/^rtok_A+/, "…"),
+    call.session?.replace(/^sess_A+/, "session …"),
+    call.link?.replace(/^sess_A+/, "link …"),
     versions.length > 0 ? `v${versions.join(",")}` : undefined,
   ];
   const said = [key && `key ${key.slice(0, 16)}`, fields && JSON.stringify(fields), decision, outcome];

@@ -45,6 +45,8 @@ export function createCountedRandomness(): Randomness {
   return {
     newId: (prefix) => `${prefix}_${next().padStart(10, "0")}`,
     resumeToken: () => `rtok_${next().padStart(43, "A")}`,
+    session: () => `sess_${next().padStart(43, "A")}`,
+    code: () => next().toUpperCase().padStart(10, "0"),
     apiKey: () => `fbk_${next().padStart(43, "A")}`,
     salt: () => next().padStart(32, "0"),
   };

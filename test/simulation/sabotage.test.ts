@@ -35,6 +35,13 @@ const SABOTAGES: Record<string, Sabotage> = {
     throw new StoreDown("sabotage", "not_applied");
   }),
   "loses an event": spoiled((store, change) => store.commit({ ...change, events: change.events.slice(1) })),
+  "forgets that a hand-off was revoked": spoiled((store, change) => {
+    const side = change.side.map(({ kind, handoff: { revokedAt: _, ...handoff } }) => ({ kind, handoff }));
+    return side.length === 0 ? undefined : store.commit({ ...change, side });
+  }),
+  "loses a hand-off": spoiled((store, change) =>
+    change.side.length === 0 ? undefined : store.commit({ ...change, side: [] }),
+  ),
   "tells a token that was rotated": (store) => ({
     commit: (change) => store.commit(change),
     load: async (query) => {

@@ -7,7 +7,7 @@ const seed = process.env.FORMBRIDGE_SIM_SEED;
 const OPERATIONS = seed !== undefined ? 1 : isLong ? 5_000_000 : 200_000;
 const FIRST_SEED = Number(seed ?? (isLong ? 1_000_000 : 1));
 
-test("whatever callers, faults and races do, the submissions are what the contract says [CONCURRENCY-ONE-WINS] [CONCURRENCY-NOTHING-LOST] [STATES-TABLE] [STATES-TERMINAL] [EVENTS-SEQ] [EVENTS-CHAIN]", {
+test("whatever callers, faults and races do, the submissions are what the contract says [CONCURRENCY-ONE-WINS] [CONCURRENCY-NOTHING-LOST] [HANDOFF-ONE-WINS] [HANDOFF-REVOKED] [STATES-TABLE] [STATES-TERMINAL] [EVENTS-SEQ] [EVENTS-CHAIN]", {
   timeout: isLong ? 3_600_000 : 240_000,
 }, async () => {
   const began = performance.now();
@@ -50,6 +50,18 @@ const WANTED = [
   "cancel ✓ cancelled",
   "revoke ✓ in_progress",
   "reissue ✓ in_progress",
+  "handoff ✓ in_progress",
+  "openSession ✓ in_progress",
+  "openSession ✗ token_expired",
+  "revokeHandoff ✓ in_progress",
+  "session setFields ✓ in_progress",
+  "session setFields ✓ in_progress replay",
+  "session setFields ✗ token_conflict",
+  "session setFields ✗ token_expired",
+  "session setFields ✗ token_required",
+  "session get ✓ in_progress",
+  "session submit ✓ finalized",
+  "session reissue ✗ forbidden",
   "retryDelivery ✓ approved",
   "retryDelivery ✓ submitted",
 ];

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
+import type { Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 import { migrate } from "@formbridge/store-postgres";
 import { createDatabase } from "./services/postgres.ts";
@@ -32,6 +33,8 @@ export interface Reply {
 
 export interface TestServer {
   url: string;
+  /** Its data folder. */
+  folder: string;
   clock: TestClock;
   server: RunningServer;
   adminKey: string;
@@ -55,6 +58,7 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** Move time by hand; without it the server has the real clock. */
   fakeClock?: boolean;
+  mailer?: Mailer;
 }
 
 const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
@@ -109,10 +113,14 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     ...options.env,
   });
   const clock = createClock(store.tell);
-  const server = await serve(config, options.fakeClock === false ? {} : { now: clock.now });
+  const server = await serve(config, {
+    ...(options.fakeClock !== false && { now: clock.now }),
+    ...(options.mailer && { mailer: options.mailer }),
+  });
   const call = caller(server.url);
   return {
     url: server.url,
+    folder,
     clock,
     server,
     adminKey: ADMIN_KEY,

@@ -12,6 +12,7 @@ import {
   DEFAULT_TENANT,
   type Health,
   type Instrumentation,
+  type Mailer,
   type Operations,
   silent,
   type Wakeups,
@@ -38,13 +39,21 @@ export interface ComposeOptions {
   authNotes?: AuthNotes;
   /** Hears when a store goes down and comes back. */
   breakerNotes?: BreakerNotes;
+  /** Where the server is reached, once that is known; the settings' word comes first. */
+  publicUrl?: () => string;
+  /** Brings codes to their readers; without one, magic links are refused. */
+  mailer?: Mailer;
 }
 
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 
+/** Where the server listens, as a URL. */
+export const localUrl = ({ host, port }: Config): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer } = options;
+  const { publicUrl = () => localUrl(config) } = options;
   const { wakeups, ...opened } = await openStores(config.database, { now, instrumentation });
   const stores = behindBreaker(opened, options.breakerNotes);
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
@@ -60,6 +69,8 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     instrumentation,
     settings: config.settings,
     ...(authenticator && { authenticator }),
+    publicUrl: () => config.publicUrl ?? publicUrl(),
+    ...(mailer && { mailer }),
   });
   return {
     backend,

@@ -4,7 +4,7 @@ import { createHttpServer } from "@formbridge/http";
 import { startWorker } from "@formbridge/worker";
 import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
-import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
+import { type ComposeOptions, type Core, composeCore, localUrl } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config.ts";
 import { problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
@@ -26,14 +26,19 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
   const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
   const logger = createLogger(config.logLevel);
+  // With port 0 the address is known only when somebody listens.
+  let url = localUrl(config);
   const core = await composeCore(config, {
     authNotes: authNotesIn(logger),
     breakerNotes: breakerNotesIn(logger),
+    publicUrl: () => url,
     ...options,
   });
   try {
     await registerFolder(core, folder);
-    return await listen(config, core, logger);
+    const running = await listen(config, core, logger);
+    url = running.url;
+    return running;
   } catch (error) {
     await core.backend.close();
     throw error;
@@ -58,7 +63,7 @@ async function listen(config: Config, core: Core, logger: Logger): Promise<Runni
     health: core.health,
     logger,
     version: VERSION,
-    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    publicUrl: config.publicUrl ?? localUrl(config),
     ...config.limits,
     trustProxy: config.trustProxy,
     allowTestHeaders: config.allowTestHeaders,

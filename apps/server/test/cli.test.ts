@@ -35,18 +35,22 @@ const after = (ms: number): Promise<string> =>
     setTimeout(() => resolve(`still running after ${ms} ms`), ms).unref();
   });
 
-const curlLine = (stdout: string): string =>
-  stdout
-    .split("\n")
-    .find((line) => line.trim().startsWith("curl "))
-    ?.trim() ?? "";
+/** The line to try, once it is there: it is printed after the URL. */
+const curlLine = (stdout: () => string): Promise<string> =>
+  until(() =>
+    stdout()
+      .split("\n")
+      .slice(0, -1)
+      .find((line) => line.trim().startsWith("curl "))
+      ?.trim(),
+  );
 const authorized = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 describe("serve", () => {
   it("[RUNNING-CLI-SERVE] [RUNNING-CLI-ADMIN-KEY] [RUNNING-CLI-SECRET] starts on an empty folder, and again", async () => {
     const data = join(folder(), "new");
     const first = await serving({ FORMBRIDGE_DATA: data });
-    const { stdout } = await run("sh", ["-c", curlLine(first.stdout())]);
+    const { stdout } = await run("sh", ["-c", await curlLine(first.stdout)]);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
       state: "in_progress",
@@ -60,7 +64,7 @@ describe("serve", () => {
     const second = await serving({ FORMBRIDGE_DATA: data });
     expect(second.stdout()).not.toContain("fbk_");
     expect((await fetch(`${second.url}/keys`, authorized(adminKey))).status).toBe(200);
-    const again = await run("sh", ["-c", curlLine(second.stdout())]);
+    const again = await run("sh", ["-c", await curlLine(second.stdout)]);
     expect(JSON.parse(again.stdout).ok).toBe(true);
     const list = await fetch(`${second.url}/submissions`, authorized(adminKey));
     expect(((await list.json()) as { items: unknown[] }).items).toHaveLength(2);

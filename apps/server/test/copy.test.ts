@@ -6,12 +6,14 @@ import { openCopySource } from "@formbridge/store-sqlite";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runCommand, tempFolder } from "../../../test/support/child.ts";
+import { handOff, visit, visitor } from "../../../test/support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../../../test/support/harness.ts";
 import {
   create,
   created,
   eventsOf,
   everything,
+  HUMAN,
   idempotencyKey,
   setFields,
   submit,
@@ -41,6 +43,8 @@ interface Held {
   histories: Map<string, Loose[]>;
   viewer: string;
   revoked: string;
+  handed: Loose;
+  session: string;
 }
 const held = {} as Held;
 const keys = { create: idempotencyKey("copied-create"), set: "copied-set-fields", failed: "copied-failed" };
@@ -89,6 +93,8 @@ async function fill(server: TestServer): Promise<void> {
     expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
   }
   for (let count = 0; count < 5; count++) await created(server, "forms");
+  const handed = await created(server, "forms");
+  const { session } = await visit(server, await handOff(server, handed.resumeToken), HUMAN);
   const page = await server.call("GET", "/events?stream=all&limit=5", { key: server.adminKey });
   const submissions = await server.call("GET", "/submissions?limit=1000", { key: server.adminKey });
   const histories = new Map<string, Loose[]>();
@@ -97,7 +103,7 @@ async function fill(server: TestServer): Promise<void> {
   }
   await server.server.core.operations.flushAudit();
   const { nextPageToken: pageToken } = page.body;
-  Object.assign(held, { open, set, failed, pageToken, histories, viewer, revoked });
+  Object.assign(held, { open, set, failed, pageToken, histories, viewer, revoked, session, handed });
   held.everything = await everything(server);
 }
 
@@ -174,6 +180,8 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
     expect(moved.status).toBe(200);
     const done = await submit(server, moved.body.resumeToken, "after-the-copy");
     expect([done.status, done.body.state]).toEqual([200, "finalized"]);
+    const filled = await visitor(server, held.handed.submissionId, held.session).fill({ name: "Jane" }, 1);
+    expect([filled.status, filled.body.version]).toEqual([200, 2]);
     const environment = { FORMBRIDGE_DATABASE_URL: target.url, FORMBRIDGE_SECRET: SECRET };
     const verified = await runCommand(["verify", "--all"], environment);
     expect(verified.code, verified.stderr).toBe(0);

@@ -17,6 +17,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
   intakes: { get: "read", definition: "read", list: "read", put: "write", retire: "write" },
   keys: { find: "read", get: "read", list: "read", add: "write", revoke: "write" },
   submissions: { list: "read" },
+  handoffs: { ofSubmission: "read", forgetExpired: "write" },
 };
 
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
@@ -44,6 +45,7 @@ export function guardBackend(backend: Backend, breaker: Breaker): Backend {
     intakes: guard("intakes"),
     keys: guard("keys"),
     submissions: guard("submissions"),
+    handoffs: guard("handoffs"),
     async close() {
       breaker.stop();
       await backend.close();

@@ -6,6 +6,7 @@ import {
   type Change,
   chainEvent,
   EMPTY_HEAD,
+  type Handoff,
   type Instant,
   type KeyWrite,
   type StoredIntake,
@@ -22,7 +23,7 @@ export const AGENT: Actor = { kind: "agent", id: "bot" };
 
 let made = 0;
 /** Unique, and later ones sort after earlier ones, as ids do. */
-export function newId(prefix: "sub" | "evt" | "key"): string {
+export function newId(prefix: "sub" | "evt" | "key" | "hof"): string {
   made += 1;
   return `${prefix}_01900000-0000-7000-8000-${made.toString(16).padStart(12, "0")}`;
 }
@@ -109,6 +110,7 @@ export function creation(details: Details, extras: Extras = {}): Change {
     token: newToken(row),
     events: [event],
     audit: [newEvent(row, "token.created", "token", details.at)],
+    side: [],
     jobs: [],
     dropJobs: [],
     ...extras,
@@ -129,6 +131,7 @@ export function update(before: Change, at: Instant, extras: Extras & { to?: Subm
     token: newToken(row),
     events: [event],
     audit: [newEvent(row, "token.updated", "token", at)],
+    side: [],
     jobs: [],
     dropJobs: [],
     ...rest,
@@ -147,8 +150,30 @@ export function quietUpdate(before: Change, at: Instant, extras: Extras & { to?:
     row: { submission: row },
     events: [event],
     audit: [],
+    side: [],
     jobs: [],
     dropJobs: [],
+    ...rest,
+  };
+}
+
+/** A hand-off of what `of` writes, with so many sessions opened through its link. */
+export function newHandoff(of: Change, details: Partial<Handoff> & { at: Instant; opened?: number }): Handoff {
+  const { at, opened = 0, ...rest } = details;
+  const { tenant, submissionId, epoch } = of.row.submission;
+  const session = () => ({ hash: newHash(), actor: AGENT, openedAt: at, expiresAt: at + HOUR });
+  return {
+    handoffId: newId("hof"),
+    tenant,
+    submissionId,
+    kind: "session",
+    createdAt: at,
+    createdBy: AGENT,
+    expiresAt: at + HOUR,
+    epoch,
+    link: newHash(),
+    sessions: Array.from({ length: opened }, session),
+    forgetAfter: at + HOUR,
     ...rest,
   };
 }

@@ -3,6 +3,7 @@ export { describeDeadlines } from "./deadlines.ts";
 export { describeDurability } from "./durability.ts";
 export { describeEvents } from "./events.ts";
 export * as fixtures from "./fixtures.ts";
+export { describeHandoffs } from "./handoffs.ts";
 export { type Clock, createClock, type Durability, type OpenBackend, type OpenedBackend } from "./harness.ts";
 export { describeIdempotency } from "./idempotency.ts";
 export { describeIntakes } from "./intakes.ts";

@@ -22,6 +22,7 @@ export {
   IDEMPOTENCY_KEY_PATTERN,
   INTAKE_ID_PATTERN,
   RESUME_TOKEN_PATTERN,
+  SESSION_PATTERN,
   SUBMISSION_ID_PATTERN,
 } from "./ids.ts";
 export {
@@ -39,6 +40,7 @@ export * from "./operations/confirm-upload.ts";
 export * from "./operations/create-submission.ts";
 export * from "./operations/get-events.ts";
 export * from "./operations/get-submission.ts";
+export * from "./operations/handoffs.ts";
 export * from "./operations/intakes.ts";
 export * from "./operations/keys.ts";
 export * from "./operations/lists.ts";

@@ -1,6 +1,7 @@
 import { type Answer, type ContractError, toIso } from "@formbridge/core";
 import type { FastifyReply } from "fastify";
 import { errorBody, statusOf } from "./error-map.ts";
+import { type CookieOptions, setSessionCookie } from "./session-cookie.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -23,7 +24,12 @@ function replayHeaders(reply: FastifyReply, replayOf: number | undefined): void 
   reply.header("x-original-request-time", toIso(replayOf));
 }
 
-export function sendAnswer(reply: FastifyReply, answer: Answer<unknown> & { notModified?: true }): FastifyReply {
+export function sendAnswer(
+  reply: FastifyReply,
+  answer: Answer<unknown> & { notModified?: true },
+  cookie: CookieOptions,
+): FastifyReply {
+  if (answer.opened !== undefined) setSessionCookie(reply, answer.opened, cookie);
   if (answer.mark !== undefined) markHeaders(reply, answer.mark);
   replayHeaders(reply, answer.replayOf);
   if (answer.rate !== undefined) {

@@ -5,6 +5,7 @@ import { sendEvents, wantsEventStream } from "./events-stream.ts";
 import { parseRequest, type RequestOptions } from "./parse/request.ts";
 import { type Check, checkBody, checkQuery } from "./parse/validate.ts";
 import type { Route } from "./route.ts";
+import { refuseForeignOrigin } from "./session-cookie.ts";
 
 export interface HandleOptions extends RequestOptions {
   /** Aborted when the server stops: live streams end. */
@@ -23,7 +24,8 @@ export function createHandler(route: Route, operations: Operations, options: Han
     if (streams && wantsEventStream(request)) {
       return await sendEvents({ request, reply, operations, parsed, stopping: options.stopping });
     }
-    return sendAnswer(reply, await route.call(operations, parsed));
+    if (route.setsCookie === true) refuseForeignOrigin(request, options);
+    return sendAnswer(reply, await route.call(operations, parsed), options);
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Route } from "./route.ts";
+import { type Route, TOKEN_SHAPE } from "./route.ts";
 
 const BUILT_IN = [
   { path: "/healthz", method: "GET" },
@@ -11,7 +11,7 @@ const BUILT_IN = [
 export function createMethodFinder(routes: readonly Pick<Route, "path" | "method">[]): (url: string) => string[] {
   const patterns = [...routes, ...BUILT_IN].map(({ path, method }) => ({
     method,
-    pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/g, "[^/]+")}$`),
+    pattern: new RegExp(`^${path.replace(":token", TOKEN_SHAPE).replace(/:[A-Za-z]+/g, "[^/]+")}$`),
   }));
   return (url) => {
     const [path = ""] = url.split("?");

@@ -3,6 +3,7 @@ import type { TObject, TSchema } from "typebox";
 import { STATUS } from "./error-map.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
+import { SESSION_COOKIE } from "./session-cookie.ts";
 
 type Document = Record<string, unknown>;
 
@@ -37,6 +38,13 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
           name: "If-Match",
           description: "A resume token: rtok_ and 43 characters. In the path or the body it does the same.",
         },
+        session: { type: "http", scheme: "bearer", description: "A hand-off session: sess_ and 43 characters." },
+        sessionCookie: {
+          type: "apiKey",
+          in: "cookie",
+          name: SESSION_COOKIE,
+          description: "The same in a browser. A write also needs the Origin of one of our pages.",
+        },
       },
     },
   };
@@ -63,7 +71,9 @@ function securityOf({ opensWith }: Route): Document[] {
   if (opensWith === "key") return [{ key: [] }];
   if (opensWith === "token") return [{ token: [] }, {}];
   if (opensWith === "key unless public") return [{ key: [] }, {}];
-  return [{ key: [] }, { token: [] }];
+  if (opensWith === "link") return [{}];
+  const both = [{ key: [] }, { token: [] }];
+  return opensWith === "token or key" ? both : [...both, { session: [] }, { sessionCookie: [] }];
 }
 
 const PATH_EXAMPLES: Record<string, string> = {
@@ -71,6 +81,8 @@ const PATH_EXAMPLES: Record<string, string> = {
   ref: "sub_01977d3e-8c00-7000-8000-000000000001",
   uploadId: "upl_01977d3e-8c00-7000-8000-000000000002",
   keyId: "key_01977d3e-8c00-7000-8000-000000000003",
+  handoffId: "hof_01977d3e-8c00-7000-8000-000000000004",
+  token: "rtok_4WcQ8yq1sVxvJr2mB7nT0pLdK5hGfE3aZ9uXiYoCwNs",
 };
 
 function pathParameters({ path, opensWith }: Route): Document[] {

@@ -13,11 +13,11 @@ function isLoopback(address: string | undefined): boolean {
 const OPEN = ["/healthz", "/readyz", "/openapi.json", "/docs"];
 
 /**
- * Tokens and keys are neither taken nor given over a wire that others can read. Every endpoint may carry one, in its path,
- * headers or body; an operator with a TLS proxy in front says so.
+ * Tokens, sessions and keys are neither taken nor given over a wire that others can read. Every endpoint may carry one, in its path,
+ * headers, cookie or body; an operator with a TLS proxy in front says so.
  */
 export function refuseTokensInClear(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   const isFine = isLoopback(request.socket.remoteAddress) || OPEN.some((path) => request.url.startsWith(path));
-  const words = "Tokens and keys need TLS: put a TLS proxy in front and set FORMBRIDGE_TRUST_PROXY.";
+  const words = "Tokens, sessions and keys need TLS: put a TLS proxy in front and set FORMBRIDGE_TRUST_PROXY.";
   done(isFine ? undefined : new ContractError("forbidden", words));
 }

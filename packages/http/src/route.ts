@@ -30,8 +30,13 @@ export interface Route {
   response: TSchema;
   /** Also answers 201. */
   creates?: true;
-  /** Whether the path opens with a resume token, needs a key, or takes either. */
-  opensWith: "key" | "token" | "token or key" | "key unless public";
+  /** The answer may hand the browser a session. */
+  setsCookie?: true;
+  /** What a caller must show. */
+  opensWith: "key" | "token" | "token or key" | "token, session or key" | "key unless public" | "link";
   errors: readonly ErrorType[];
   call(operations: Operations, request: Parsed): Promise<Answer<unknown>>;
 }
+
+/** How `:token` looks: any other word at its place is another path. */
+export const TOKEN_SHAPE = "rtok_[^/]+";

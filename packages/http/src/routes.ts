@@ -1,5 +1,6 @@
 import type { Route } from "./route.ts";
 import { byKeyRoutes } from "./routes/by-key.ts";
+import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { createRoute, submissionRoutes } from "./routes/submissions.ts";
@@ -9,6 +10,9 @@ export const ROUTES: readonly Route[] = [
   createRoute,
   ...submissionRoutes("/submissions/:ref"),
   ...submissionRoutes("/resume/:ref"),
+  ...handoffRoutes("/submissions/:ref"),
+  ...handoffRoutes("/resume/:ref"),
+  ...linkRoutes,
   ...byKeyRoutes,
   ...intakeRoutes,
   ...keyRoutes,

@@ -16,6 +16,7 @@ import { createMethodFinder } from "./known-methods.ts";
 import { createOpenApi } from "./openapi.ts";
 import { parseJsonBody } from "./parse/json-body.ts";
 import { refuseTokensInClear } from "./plain-http.ts";
+import { TOKEN_SHAPE } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 
 export interface HttpOptions {
@@ -66,7 +67,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
   for (const route of ROUTES) {
     const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal });
-    app.route({ method: route.method, url: route.path, handler });
+    app.route({ method: route.method, url: route.path.replace(":token", `:token(^${TOKEN_SHAPE}$)`), handler });
   }
   registerHealth(app, options);
   await registerDocs(app, createOpenApi(options));

@@ -1,6 +1,7 @@
 import type { Backend, Instant } from "@formbridge/core";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
+import { createHandoffs } from "./handoffs.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
@@ -23,6 +24,7 @@ export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
     intakes: createIntakes(tables),
     keys: createKeys(tables),
     submissions: createSubmissions(tables),
+    handoffs: createHandoffs(tables),
     close: async () => {
       tables.closed = true;
     },

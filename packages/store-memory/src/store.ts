@@ -11,6 +11,7 @@ import {
   type Store,
   StoreDown,
 } from "@formbridge/core";
+import { putHandoff } from "./handoffs.ts";
 import { answer, findRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
 
 export function createStore(tables: Tables): Store {
@@ -26,10 +27,12 @@ export function createStore(tables: Tables): Store {
 function load(tables: Tables, { by, key }: LoadQuery): Loaded {
   if ("intake" in by) return loadByIntake(tables, by.intake, key);
   const presented = "token" in by ? tables.tokens.get(by.token) : undefined;
-  const stored = tables.submissions.get("id" in by ? by.id : (presented?.submissionId ?? ""));
+  const handoff = "session" in by ? tables.handoffs.get(tables.sessions.get(by.session) ?? "") : undefined;
+  const stored = tables.submissions.get("id" in by ? by.id : ((presented ?? handoff)?.submissionId ?? ""));
   const loaded: Loaded = { now: tables.now() };
   if (stored === undefined || ("tenant" in by && stored.tenant !== by.tenant)) return loaded;
   if (presented !== undefined) loaded.presented = presented;
+  if (handoff !== undefined) loaded.handoff = handoff;
   loaded.submission = { ...stored.row, sealedToken: stored.sealedToken };
   return withRecord(tables, loaded, key && { ...key, tenant: stored.tenant, intakeId: stored.row.submission.intakeId });
 }
@@ -77,6 +80,7 @@ function commit(tables: Tables, change: Change): Committed {
   });
   for (const event of [...change.events, ...audit.events]) append(tables, change, event);
   writeRecord(tables, change, at);
+  for (const { handoff } of change.side) putHandoff(tables, handoff);
   writeJobs(tables, change);
   return { kind: "committed", at };
 }

@@ -4,6 +4,7 @@ import {
   type ChainHead,
   endedAt,
   type FeedEvent,
+  type Handoff,
   type Hash,
   type Instant,
   isLive,
@@ -43,6 +44,9 @@ export interface Tables {
   records: Map<string, KeyRecord>;
   events: StoredEvent[];
   eventsOf: Map<string, StoredEvent[]>;
+  handoffs: Map<string, Handoff>;
+  /** From the hash of a link or session to its hand-off. */
+  sessions: Map<Hash, string>;
   jobs: Map<string, StoredJob>;
   intakes: Map<string, StoredIntake>;
   definitions: Map<Hash, IntakeDefinition>;
@@ -58,6 +62,8 @@ export function createTables(now: () => Instant): Tables {
     records: new Map(),
     events: [],
     eventsOf: new Map(),
+    handoffs: new Map(),
+    sessions: new Map(),
     jobs: new Map(),
     intakes: new Map(),
     definitions: new Map(),

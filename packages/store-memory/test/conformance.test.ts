@@ -2,6 +2,7 @@ import {
   describeDeadlines,
   describeDurability,
   describeEvents,
+  describeHandoffs,
   describeIdempotency,
   describeIntakes,
   describeJobs,
@@ -22,6 +23,7 @@ const open: OpenBackend = async (now) => ({
 
 describeStore(open);
 describeTokens(open);
+describeHandoffs(open);
 describeIdempotency(open);
 describeEvents(open);
 describeJobs(open);

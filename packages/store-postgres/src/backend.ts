@@ -2,6 +2,7 @@ import type { Backend } from "@formbridge/core";
 import { openDatabase, type PostgresOptions } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
+import { createHandoffs } from "./handoffs.ts";
 import { createHealthCheck } from "./health.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIntakes } from "./intakes.ts";
@@ -27,6 +28,7 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
     intakes: createIntakes(db),
     keys: createKeys(db),
     submissions: createSubmissions(db),
+    handoffs: createHandoffs(db),
     close: db.close,
   };
 }

@@ -1,9 +1,17 @@
-import { type AuditEvent, type ChainedEvent, type Change, endedAt, isEditable, type NewJob } from "@formbridge/core";
+import {
+  type AuditEvent,
+  type ChainedEvent,
+  type Change,
+  endedAt,
+  isEditable,
+  type NewJob,
+  type SideRow,
+} from "@formbridge/core";
 import type { Value } from "./database.ts";
 
 /** Every argument of `formbridge.commit_change`, by name: what a change says, as columns. */
 function argumentsOf(change: Change) {
-  const { tenant, expect, row, token, key, events, audit, jobs, dropJobs } = change;
+  const { tenant, expect, row, token, key, events, audit, side, jobs, dropJobs } = change;
   const { submission } = row;
   const { submissionId, intakeId, state, version, revision, expiresAt, warnAt, createdBy, createdAt } = submission;
   const revised = "absent" in expect ? undefined : expect;
@@ -42,10 +50,18 @@ function argumentsOf(change: Change) {
     p_key_keep_after_end_ms: key?.keepAfterEndMs,
     p_events: listed(events.map(eventColumns)),
     p_audit: listed(audit.map(auditColumns)),
+    p_handoffs: listed(side.map(handoffColumns)),
     p_jobs: listed(lastOfEach(jobs).map(({ key: name, kind, runAt }) => ({ key: name, kind, run_at: runAt }))),
     p_drop_jobs: dropJobs.length === 0 ? undefined : dropJobs,
   } satisfies Record<string, Value | undefined>;
 }
+
+const handoffColumns = ({ handoff }: SideRow) => ({
+  handoff_id: handoff.handoffId,
+  forget_after: handoff.forgetAfter,
+  doc: JSON.stringify(handoff),
+  hashes: [...(handoff.link === undefined ? [] : [handoff.link]), ...handoff.sessions.map(({ hash }) => hash)],
+});
 
 const listed = (rows: readonly object[]): string | undefined => (rows.length === 0 ? undefined : JSON.stringify(rows));
 
@@ -117,6 +133,7 @@ const NAMES = [
   "p_key_keep_after_end_ms",
   "p_events",
   "p_audit",
+  "p_handoffs",
   "p_jobs",
   "p_drop_jobs",
 ] as const satisfies ArgumentName[];

@@ -39,3 +39,10 @@ export function failedWrite(error: unknown): StoreDown {
 /** Nothing was, or could have been, changed. */
 export const failedBefore = (error: unknown): StoreDown =>
   isAboutTheCall(error) ? new CallRefused(told(error), error) : new StoreDown(told(error), "not_applied", error);
+
+/** In words. A host with several addresses fails with several errors and no words of its own. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
+}

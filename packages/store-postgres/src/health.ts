@@ -1,5 +1,6 @@
 import type { Health } from "@formbridge/core";
 import type { Database, Statement } from "./database.ts";
+import { reasonOf } from "./failures.ts";
 
 export type HealthCheck = () => Promise<Health>;
 
@@ -23,9 +24,4 @@ export function createHealthCheck(db: Database): HealthCheck {
       return { healthy: false, latencyMs: performance.now() - started, detail: reasonOf(error) };
     }
   };
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

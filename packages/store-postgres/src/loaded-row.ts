@@ -34,6 +34,7 @@ export interface LoadedColumns extends TokenColumns, RecordColumns {
   sealed_token: string;
   definition_digest: string | null;
   definition_tenant: string;
+  handoff: string | null;
 }
 
 export function rowOf(doc: string, sealedFields: string | null): SubmissionRow {
@@ -81,6 +82,7 @@ export function loadedOf(columns: LoadedColumns, token = ""): Loaded {
   const presented = presentedOf(token, columns);
   if (presented !== undefined) loaded.presented = presented;
   if (definition_digest !== null) loaded.definition = { digest: definition_digest, tenant: definition_tenant };
+  if (columns.handoff !== null) loaded.handoff = JSON.parse(columns.handoff);
   const record = recordOf(columns);
   if (record !== undefined) loaded.record = record;
   return loaded;

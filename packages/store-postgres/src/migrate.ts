@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { connectionSettings } from "./database.ts";
+import { reasonOf } from "./failures.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
 
@@ -26,7 +27,9 @@ export async function withClient<Result>(
   const settings = connectionSettings({ url, connectTimeoutMs, statementTimeoutMs: 0, lockTimeoutMs: 0 });
   const client = new Client({ ...settings, query_timeout: 0 });
   client.on("error", () => {});
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw new Error(`PostgreSQL can't be reached: ${reasonOf(error)}`, { cause: error });
+  });
   try {
     return await work(client);
   } finally {
@@ -57,9 +60,9 @@ async function pending(client: Client, known: readonly Migration[]): Promise<Mig
 export function migrate(options: MigrationOptions, known: readonly Migration[] = MIGRATIONS): Promise<Migration[]> {
   return withClient(options, async (client) => {
     if ((await pending(client, known)).length === 0) return [];
+    // Before the transaction: only one that begins now is sure to see the tables of whoever had the lock before.
+    await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await client.query("BEGIN");
-    await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    // Only now: whoever had the lock before has taken these steps.
     const steps = await pending(client, known);
     await client.query(LEDGER);
     for (const { id, name, sql } of steps) {

@@ -9,6 +9,10 @@ const LOAD_BY_TOKEN: Statement = {
   text: "SELECT * FROM formbridge.load_by_token($1, $2, $3)",
 };
 const LOAD_BY_ID: Statement = { name: "load_by_id", text: "SELECT * FROM formbridge.load_by_id($1, $2, $3, $4)" };
+const LOAD_BY_SESSION: Statement = {
+  name: "load_by_session",
+  text: "SELECT * FROM formbridge.load_by_session($1, $2, $3)",
+};
 const LOAD_BY_INTAKE: Statement = {
   name: "load_by_intake",
   text: "SELECT * FROM formbridge.load_by_intake($1, $2, $3)",
@@ -30,12 +34,8 @@ const TOO_LATE = "FB001";
 export function createStore(db: Database): Store {
   async function load({ by, key }: LoadQuery): Promise<Loaded> {
     const keyed = [key?.operation ?? null, key?.hash ?? null] as const;
-    const [row] =
-      "token" in by
-        ? await db.read<LoadedColumns>(LOAD_BY_TOKEN, [by.token, ...keyed])
-        : "id" in by
-          ? await db.read<LoadedColumns>(LOAD_BY_ID, [by.tenant, by.id, ...keyed])
-          : await db.read<LoadedColumns>(LOAD_BY_INTAKE, [by.intake, ...keyed]);
+    const [statement, named] = asked(by);
+    const [row] = await db.read<LoadedColumns>(statement, [...named, ...keyed]);
     if (row === undefined) throw new StoreDown("the database gave no answer", "not_applied");
     return loadedOf(row, "token" in by ? by.token : undefined);
   }
@@ -54,6 +54,13 @@ export function createStore(db: Database): Store {
   }
 
   return { load, commit };
+}
+
+function asked(by: LoadQuery["by"]): [Statement, string[]] {
+  if ("token" in by) return [LOAD_BY_TOKEN, [by.token]];
+  if ("session" in by) return [LOAD_BY_SESSION, [by.session]];
+  if ("id" in by) return [LOAD_BY_ID, [by.tenant, by.id]];
+  return [LOAD_BY_INTAKE, [by.intake]];
 }
 
 function committedOf(row: CommittedColumns): Committed {

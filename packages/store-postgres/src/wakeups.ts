@@ -1,20 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Wakeups } from "@formbridge/core";
-import { Client, type Notification } from "pg";
-import { connectionSettings, type PostgresOptions } from "./database.ts";
+import { createListener, type ListenerOptions } from "./listener.ts";
 
-const CHANNEL = "formbridge_events";
 /** Readers wait no longer than this for a notice; writers pay for one notice, however many they are. */
 const GATHER_MS = 10;
-const RECONNECT_MS = 500;
 /** PostgreSQL takes less than 8000 bytes. */
 const MAX_NOTICE = 7_500;
-const NOTIFY = { name: "notify", text: `SELECT pg_notify('${CHANNEL}', $1)` };
-
-export interface ListenerOptions extends Omit<PostgresOptions, "poolSize"> {
-  gatherMs?: number;
-  reconnectMs?: number;
-}
 
 export interface SharedWakeups extends Wakeups {
   close(): Promise<void>;
@@ -30,67 +21,42 @@ export interface SharedWakeups extends Wakeups {
  * While the connection is down notices are lost. Everybody is woken when it is back, and reads what came meanwhile.
  */
 export function createPostgresWakeups(local: Wakeups, options: ListenerOptions): SharedWakeups {
-  const { gatherMs = GATHER_MS, reconnectMs = RECONNECT_MS, ...connection } = options;
   const self = randomUUID();
   const subscribed = new Map<string, number>();
   const gathered = new Set<string>();
-  let client: Client | undefined;
-  let sending: NodeJS.Timeout | undefined;
-  let retrying: NodeJS.Timeout | undefined;
-  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let sent: Promise<void> = Promise.resolve();
 
-  function hear({ payload = "" }: Notification): void {
-    const [sender, ...submissionIds] = payload.split(" ");
-    // This process has told its own readers already.
-    if (sender === self) return;
-    for (const submissionId of submissionIds) local.notify(submissionId);
-  }
-
-  async function connect(): Promise<void> {
-    const fresh = new Client(connectionSettings(connection));
-    fresh.on("error", () => {});
-    fresh.on("end", () => lost(fresh));
-    fresh.on("notification", hear);
-    client = fresh;
-    try {
-      await fresh.connect();
-      await fresh.query(`LISTEN ${CHANNEL}`);
-    } catch {
-      lost(fresh);
-      return;
-    }
-    for (const submissionId of subscribed.keys()) local.notify(submissionId);
-    if (gathered.size > 0) sendSoon();
-  }
-
-  function lost(which: Client): void {
-    if (client !== which) return;
-    client = undefined;
-    void which.end().catch(() => {});
-    if (closed) return;
-    retrying = setTimeout(() => void connect(), reconnectMs).unref();
-  }
+  const listener = createListener(options, {
+    heard(text) {
+      const [sender, ...submissionIds] = text.split(" ");
+      // This process has told its own readers already.
+      if (sender !== self) for (const submissionId of submissionIds) local.notify(submissionId);
+    },
+    connected() {
+      for (const submissionId of subscribed.keys()) local.notify(submissionId);
+      if (gathered.size > 0) sendSoon();
+    },
+  });
 
   async function send(): Promise<void> {
-    clearTimeout(sending);
-    sending = undefined;
-    const sender = client;
-    if (sender === undefined) return;
     const submissionIds = [...gathered];
     gathered.clear();
-    try {
-      for (const notice of noticesOf(submissionIds)) await sender.query({ ...NOTIFY, values: [`${self} ${notice}`] });
-    } catch {
+    for (const notice of noticesOf(submissionIds)) {
+      if (await listener.say(`${self} ${notice}`)) continue;
+      // Sent when the connection is back; some are told twice then, which harms nobody.
       for (const submissionId of submissionIds) gathered.add(submissionId);
-      lost(sender);
+      return;
     }
   }
 
   function sendSoon(): void {
-    sending ??= setTimeout(() => void send(), gatherMs).unref();
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      sent = sent.then(send);
+    }, GATHER_MS).unref();
   }
 
-  const ready = connect();
   return {
     notify(submissionId) {
       local.notify(submissionId);
@@ -99,27 +65,27 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
     },
     subscribe(submissionId, wake) {
       const stop = local.subscribe(submissionId, wake);
-      subscribed.set(submissionId, (subscribed.get(submissionId) ?? 0) + 1);
-      let stopped = false;
+      count(subscribed, submissionId, 1);
+      let isOver = false;
       return () => {
-        if (stopped) return;
-        stopped = true;
+        if (isOver) return;
+        isOver = true;
         stop();
-        const left = (subscribed.get(submissionId) ?? 1) - 1;
-        if (left === 0) subscribed.delete(submissionId);
-        else subscribed.set(submissionId, left);
+        count(subscribed, submissionId, -1);
       };
     },
     async close() {
-      closed = true;
-      clearTimeout(retrying);
-      await ready;
-      await send();
-      const last = client;
-      client = undefined;
-      await last?.end().catch(() => {});
+      clearTimeout(timer);
+      await sent.then(send);
+      await listener.close();
     },
   };
+}
+
+function count(counts: Map<string, number>, name: string, by: number): void {
+  const next = (counts.get(name) ?? 0) + by;
+  if (next === 0) counts.delete(name);
+  else counts.set(name, next);
 }
 
 function noticesOf(submissionIds: Iterable<string>): string[] {

@@ -2,6 +2,7 @@ import {
   describeDeadlines,
   describeDurability,
   describeEvents,
+  describeHandoffs,
   describeIdempotency,
   describeIntakes,
   describeJobs,
@@ -26,4 +27,5 @@ describeDeadlines(open);
 describeIntakes(open);
 describeKeys(open);
 describeSubmissions(open);
+describeHandoffs(open);
 describeDurability(open);

@@ -10,6 +10,7 @@ import {
 } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createEventWriter, type EventOwner } from "./events.ts";
+import { createHandoffWriter } from "./handoffs.ts";
 import { createJobWriter } from "./jobs.ts";
 import type { Records } from "./records.ts";
 import { createRowWriter, type Standing } from "./submission-rows.ts";
@@ -27,6 +28,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
   const issueToken = createTokenWriter(db);
   const jobs = createJobWriter(db);
   const append = createEventWriter(db);
+  const putHandoff = createHandoffWriter(db);
 
   function refusal(change: Change, standing: Standing | undefined, at: Instant): Committed | undefined {
     const { expect, key, tenant } = change;
@@ -89,6 +91,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
     writeToken(change, owner);
     append(owner, [...change.events, ...audit.events]);
     writeRecord(change, standing, { sid, at });
+    for (const { handoff } of change.side) putHandoff(handoff);
     for (const key of change.dropJobs) jobs.drop(change.tenant, key);
     for (const job of change.jobs) jobs.put(change.tenant, submissionId, job);
     return { kind: "committed", at };

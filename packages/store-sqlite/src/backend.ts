@@ -7,6 +7,7 @@ import { createEventLog } from "./events.ts";
 import { answer } from "./failures.ts";
 import { createForeignWrites } from "./foreign-writes.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { createHandoffs } from "./handoffs.ts";
 import { createHealthCheck } from "./health.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
@@ -66,6 +67,7 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     intakes: createIntakes(db, now, cache),
     keys: createKeys(db, now, cache),
     submissions: createSubmissions(db),
+    handoffs: createHandoffs(db),
     close: async () => {
       group.close();
       db.close();

@@ -25,6 +25,11 @@ const SELECT: Record<CopyKind, string> = {
   records: `SELECT tenant, submission_id, intake_id, operation, hash, fingerprint, principal, carried_version, failed, answer,
       answer_by, recorded_at, expires_at, keep_after_end_ms, live_until
     FROM records ORDER BY record_id`,
+  handoffs: `SELECT s.tenant, s.submission_id, h.handoff_id, h.forget_after, h.doc
+    FROM handoffs AS h JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY h.handoff_id`,
+  handoff_keys: `SELECT k.hash, s.tenant, s.submission_id, h.handoff_id
+    FROM handoff_keys AS k JOIN handoffs AS h ON h.handoff_id = k.handoff_id
+    JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY k.hash`,
   jobs: "SELECT tenant, key, kind, submission_id, run_at, attempt, leased_until FROM jobs ORDER BY tenant, key",
 };
 

@@ -1,5 +1,6 @@
 import type { Hash, Instant, KeyRef, Loaded, LoadQuery, Snapshot, TokenRow } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
+import { createHandoffFinder } from "./handoffs.ts";
 import type { ReadCache } from "./read-cache.ts";
 import type { Records } from "./records.ts";
 import type { RowCache } from "./row-cache.ts";
@@ -50,6 +51,8 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
     "SELECT digest, tenant, retired FROM intakes WHERE id = ?",
   );
 
+  const findHandoff = createHandoffFinder(db);
+
   function withRecord(loaded: Loaded, scope: { tenant: string; intakeId: string }, key: KeyRef | undefined): Loaded {
     const record = key && records.find({ ...scope, operation: key.operation, hash: key.hash }, loaded.now);
     if (record !== undefined) loaded.record = record;
@@ -93,6 +96,12 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
     return withRecord({ now: now(), submission }, submission.submission, key);
   }
 
+  function loadBySession(hash: Hash, key: KeyRef | undefined): Loaded {
+    const handoff = findHandoff(hash);
+    if (handoff === undefined) return { now: now() };
+    return { ...loadById(handoff.submissionId, handoff.tenant, key), handoff };
+  }
+
   function loadByIntake(id: string, key: KeyRef | undefined): Loaded {
     const found = cache.get(`intake ${id}`, () => byIntake.get(id));
     if (found === undefined) return { now: now() };
@@ -103,6 +112,7 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
 
   return ({ by, key }) => {
     if ("token" in by) return loadByToken(by.token, key);
+    if ("session" in by) return loadBySession(by.session, key);
     if ("id" in by) return loadById(by.id, by.tenant, key);
     return loadByIntake(by.intake, key);
   };

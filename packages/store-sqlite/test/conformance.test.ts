@@ -5,6 +5,7 @@ import {
   describeDeadlines,
   describeDurability,
   describeEvents,
+  describeHandoffs,
   describeIdempotency,
   describeIntakes,
   describeJobs,
@@ -30,6 +31,7 @@ const open: OpenBackend = async (now) => {
 
 describeStore(open);
 describeTokens(open);
+describeHandoffs(open);
 describeIdempotency(open);
 describeEvents(open);
 describeJobs(open);

@@ -1,3 +1,4 @@
+import { fixtures } from "@formbridge/conformance";
 import { migrate, openDatabase, openSqliteBackend, pendingMigrations } from "@formbridge/store-sqlite";
 import { describe, expect, it } from "vitest";
 import { tempFile } from "./temp-file.ts";
@@ -11,6 +12,21 @@ describe("migrations", () => {
     expect(pendingMigrations(db)).toEqual([]);
     expect(migrate(db)).toEqual([]);
     db.close();
+  });
+
+  it("a file of the first schema goes on with what it has, and takes hand-offs", async () => {
+    const file = tempFile();
+    const old = openDatabase(file);
+    migrate(old, pendingMigrations(old).slice(0, 1));
+    old.prepare("INSERT INTO api_keys (key_id, hash, tenant, doc) VALUES ('key_1', 'h', 'acme', '{}')").run();
+    old.close();
+    const backend = openSqliteBackend({ file, now: () => 0 });
+    expect(await backend.keys.find("h")).toEqual({});
+    const created = fixtures.creation({ at: 0 });
+    const handoff = fixtures.newHandoff(created, { at: 0, opened: 1 });
+    await backend.store.commit({ ...created, side: [{ kind: "handoff", handoff }] });
+    expect((await backend.store.load({ by: { session: handoff.link ?? "" } })).handoff).toEqual(handoff);
+    await backend.close();
   });
 
   it("looking at what is pending changes nothing", () => {

@@ -114,6 +114,12 @@ function operationSettings(read: Reader): Settings {
       clockSkewMs: read.number("FORMBRIDGE_CLOCK_SKEW_MS"),
       mendMs: read.number("FORMBRIDGE_MEND_MS"),
       uploadTtlMs: read.number("FORMBRIDGE_UPLOAD_TTL_MS", { min: 1 }),
+      sessionTtlMs: read.number("FORMBRIDGE_SESSION_TTL_MS", { min: 1 }),
+      qrTtlMs: read.number("FORMBRIDGE_QR_TTL_MS", { min: 1 }),
+      codeTtlMs: read.number("FORMBRIDGE_CODE_TTL_MS", { min: 1 }),
+      codeTries: read.number("FORMBRIDGE_CODE_TRIES", { min: 1 }),
+      handoffTtlMinMs: read.number("FORMBRIDGE_HANDOFF_TTL_MIN_MS"),
+      handoffTtlMaxMs: read.number("FORMBRIDGE_HANDOFF_TTL_MAX_MS", { min: 1 }),
       idempotencyTtlMs: read.number("FORMBRIDGE_IDEMPOTENCY_TTL_MS", { min: 1 }),
     },
     keyWaitMs: read.number("FORMBRIDGE_KEY_WAIT_MS"),
@@ -126,12 +132,15 @@ function operationSettings(read: Reader): Settings {
 
 function rateRules(read: Reader): RateRules {
   const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress } = DEFAULT_RATE_RULES;
+  const { codeAttempts, mails } = DEFAULT_RATE_RULES;
   const limit = (name: SettingName): { limit: number } => ({ limit: read.number(name, { min: 1 }) });
   return {
     failedLookupsPerSecond: { ...failedLookupsPerSecond, ...limit("FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND") },
     failedLookupsPerMinute: { ...failedLookupsPerMinute, ...limit("FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_MINUTE") },
     createsPerKey: { ...createsPerKey, ...limit("FORMBRIDGE_RATE_CREATES_PER_KEY") },
     createsPerAddress: { ...createsPerAddress, ...limit("FORMBRIDGE_RATE_CREATES_PER_ADDRESS") },
+    codeAttempts: { ...codeAttempts, ...limit("FORMBRIDGE_RATE_CODE_ATTEMPTS") },
+    mails: { ...mails, ...limit("FORMBRIDGE_RATE_MAILS") },
   };
 }
 

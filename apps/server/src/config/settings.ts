@@ -12,7 +12,8 @@ export interface Setting {
   help: string;
 }
 
-const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress } = DEFAULT_RATE_RULES;
+const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress, codeAttempts, mails } =
+  DEFAULT_RATE_RULES;
 
 const ms = (fallback: number, help: string): Setting => ({
   kind: "number",
@@ -78,6 +79,8 @@ export const SETTINGS = {
   ),
   FORMBRIDGE_RATE_CREATES_PER_KEY: count(createsPerKey.limit, "creates a minute and API key"),
   FORMBRIDGE_RATE_CREATES_PER_ADDRESS: count(createsPerAddress.limit, "public creates a minute and address"),
+  FORMBRIDGE_RATE_CODE_ATTEMPTS: count(codeAttempts.limit, "codes of magic links tried a minute and address"),
+  FORMBRIDGE_RATE_MAILS: count(mails.limit, "magic links mailed a minute and address"),
   FORMBRIDGE_SUBMISSION_TTL_MS: ms(DEFAULT_POLICY.submissionTtlMs, "how long a submission stays open"),
   FORMBRIDGE_TOKEN_TTL_MS: ms(DEFAULT_POLICY.tokenTtlMs, "how long a resume token lives"),
   FORMBRIDGE_TOKEN_TTL_MIN_MS: ms(DEFAULT_POLICY.tokenTtlMinMs, "the least an intake may ask for"),
@@ -91,6 +94,15 @@ export const SETTINGS = {
   FORMBRIDGE_CLOCK_SKEW_MS: ms(DEFAULT_POLICY.clockSkewMs, "tolerance of every expiry"),
   FORMBRIDGE_MEND_MS: ms(DEFAULT_POLICY.mendMs, "what a rejection leaves at least"),
   FORMBRIDGE_UPLOAD_TTL_MS: ms(DEFAULT_POLICY.uploadTtlMs, "how long an upload URL lives"),
+  FORMBRIDGE_SESSION_TTL_MS: ms(DEFAULT_POLICY.sessionTtlMs, "how long a hand-off session lives"),
+  FORMBRIDGE_QR_TTL_MS: ms(DEFAULT_POLICY.qrTtlMs, "how long a QR code can be opened"),
+  FORMBRIDGE_CODE_TTL_MS: ms(DEFAULT_POLICY.codeTtlMs, "how long the code of a magic link can be used"),
+  FORMBRIDGE_CODE_TRIES: count(
+    DEFAULT_POLICY.codeTries,
+    "how often a code, or the address that goes with it, may be wrong",
+  ),
+  FORMBRIDGE_HANDOFF_TTL_MIN_MS: ms(DEFAULT_POLICY.handoffTtlMinMs, "the least a hand-off may ask for"),
+  FORMBRIDGE_HANDOFF_TTL_MAX_MS: ms(DEFAULT_POLICY.handoffTtlMaxMs, "the most a hand-off may ask for"),
   FORMBRIDGE_IDEMPOTENCY_TTL_MS: ms(DEFAULT_POLICY.idempotencyTtlMs, "how long recorded answers are kept"),
   FORMBRIDGE_KEY_WAIT_MS: ms(30_000, "how long a request waits for another one with its idempotency key"),
   FORMBRIDGE_MAX_KEY_WAITERS: count(100, "how many may wait for one idempotency key"),

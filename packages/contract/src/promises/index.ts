@@ -2,6 +2,7 @@ import { BAD_INPUT_PROMISES } from "./bad-input.ts";
 import { CONCURRENCY_PROMISES } from "./concurrency.ts";
 import { EVENTS_PROMISES } from "./events.ts";
 import { FIELDS_PROMISES } from "./fields.ts";
+import { HANDOFF_PROMISES } from "./handoffs.ts";
 import { IDEMPOTENCY_PROMISES } from "./idempotency.ts";
 import { JWT_PROMISES } from "./jwt.ts";
 import { LISTS_PROMISES } from "./lists.ts";
@@ -21,6 +22,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...CONCURRENCY_PROMISES,
   ...IDEMPOTENCY_PROMISES,
   ...EVENTS_PROMISES,
+  ...HANDOFF_PROMISES,
   ...RUNNING_PROMISES,
   ...STORES_PROMISES,
   ...JWT_PROMISES,

@@ -134,9 +134,9 @@ const OPERATING = [
   { id: "RUNNING-NO-STORE", says: "No answer may be cached." },
   {
     id: "RUNNING-CLEAR-TEXT",
-    says: "Over plain HTTP beyond loopback, tokens and keys are refused, unless a proxy is declared.",
+    says: "Over plain HTTP beyond loopback, tokens, sessions and keys are refused, unless a proxy is declared.",
   },
-  { id: "RUNNING-LOGS-NO-SECRETS", says: "No token, API key, idempotency key or value stands in a log, at any level." },
+  { id: "RUNNING-LOGS-NO-SECRETS", says: "No token, session, key, code or value stands in a log, at any level." },
   { id: "RUNNING-LOGS-REQUESTS", says: "A log line of a request tells method, route, status and request id." },
   { id: "RUNNING-EXPIRY-LAZY", says: "A submission whose time is over is expired for whoever looks, swept or not." },
   { id: "RUNNING-EXPIRY-SKEW", says: "Expiry leaves 30 seconds for clocks that differ, or as set." },

@@ -1,4 +1,12 @@
-import type { Actor, FieldError, FileReference, Json, JsonObject, SubmissionState } from "@formbridge/contract";
+import type {
+  Actor,
+  FieldError,
+  FileReference,
+  HandoffKind,
+  Json,
+  JsonObject,
+  SubmissionState,
+} from "@formbridge/contract";
 import { maskValue } from "./fields/mask.ts";
 import type { Instant } from "./instant.ts";
 import { toIso } from "./instant.ts";
@@ -55,6 +63,7 @@ export type DomainEvent = { by?: Actor } & (
     }
   | { type: "submission.ttl_warning"; expiresAt: Instant; remainingMs: number }
   | { type: "submission.replayed"; operation: string; replayCount: number }
+  | { type: "handoff.link_issued"; handoffId: string; kind: HandoffKind; expiresAt: Instant; allowedActors?: Actor[] }
   | { type: "handoff.resumed"; after: Actor }
 );
 
@@ -122,6 +131,11 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       return { expiresAt: toIso(event.expiresAt), remainingMs: event.remainingMs };
     case "submission.replayed":
       return { operation: event.operation, replayCount: event.replayCount };
+    case "handoff.link_issued": {
+      const { handoffId, kind, allowedActors } = event;
+      const named = allowedActors?.map((actor) => ({ kind: actor.kind, id: actor.id }));
+      return { handoffId, kind, expiresAt: toIso(event.expiresAt), ...(named && { allowedActors: named }) };
+    }
     case "handoff.resumed":
       return { after: { kind: event.after.kind, id: event.after.id } };
   }

@@ -25,6 +25,7 @@ export function evolve(submission: Submission, event: DomainEvent, stamp: Stamp)
 function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submission {
   switch (event.type) {
     case "submission.created":
+    case "handoff.link_issued":
     case "handoff.resumed":
     case "review.escalated":
       return submission;

@@ -25,6 +25,15 @@ export interface Policy {
   /** What a caller may ask for as `ttlMs`. */
   ttlRequestMinMs: number;
   ttlRequestMaxMs: number;
+  /** How long a session's link lives, and the session that a code or an image opens. */
+  sessionTtlMs: number;
+  qrTtlMs: number;
+  codeTtlMs: number;
+  /** So often a code, or the address that goes with it, may be wrong. */
+  codeTries: number;
+  /** What a caller may ask for as a hand-off's `expiresInMs`. */
+  handoffTtlMinMs: number;
+  handoffTtlMaxMs: number;
 }
 
 export const DEFAULT_POLICY: Policy = {
@@ -42,6 +51,12 @@ export const DEFAULT_POLICY: Policy = {
   maxFieldsSize: 1_048_576,
   ttlRequestMinMs: MINUTE,
   ttlRequestMaxMs: 365 * DAY,
+  sessionTtlMs: DAY,
+  qrTtlMs: 15 * MINUTE,
+  codeTtlMs: 15 * MINUTE,
+  codeTries: 5,
+  handoffTtlMinMs: MINUTE,
+  handoffTtlMaxMs: 30 * DAY,
 };
 
 /** When a token issued now ends: within the bounds, and never after a submission that can still expire. */

@@ -4,6 +4,8 @@ export type { Principal } from "../ports/authenticator.ts";
 export interface Caller {
   /** The bearer credential as sent, if any: an API key, or what the authenticator recognizes. */
   apiKey?: string;
+  /** The secret of a hand-off session as sent, if any. */
+  session?: string;
   /** Where the call comes from, for limits. */
   address: string;
 }

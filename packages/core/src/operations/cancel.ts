@@ -18,8 +18,8 @@ export async function cancel(context: Context, call: CancelCall): Promise<Answer
     actsOnLocked: true,
     refuseEnded: refuseEndedCancel,
     needsNoVersion: true,
-    authorize({ token, principal, submission }) {
-      if (token === undefined && !mayHoldToken(principal, submission))
+    authorize({ token, session, principal, submission }) {
+      if (token === undefined && session === undefined && !mayHoldToken(principal, submission))
         throw new ContractError("forbidden", "This key may not cancel.");
     },
     decide: (submission, decideContext) =>

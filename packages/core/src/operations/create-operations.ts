@@ -1,17 +1,22 @@
 import { cancel } from "./cancel.ts";
 import { confirmUpload } from "./confirm-upload.ts";
+import { createHandoff } from "./create-handoff.ts";
 import { createSubmission } from "./create-submission.ts";
 import type { Deps } from "./deps.ts";
+import { describeLink } from "./describe-link.ts";
 import { getEvents } from "./get-events.ts";
 import { getSubmission } from "./get-submission.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
+import { listHandoffs } from "./list-handoffs.ts";
 import { listSubmissions } from "./list-submissions.ts";
+import { openSession } from "./open-session.ts";
 import { reissueToken } from "./reissue-token.ts";
 import { requestUpload } from "./request-upload.ts";
 import { retryDelivery } from "./retry-delivery.ts";
 import { review } from "./review.ts";
+import { revokeHandoff } from "./revoke-handoff.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { setFields } from "./set-fields.ts";
 import { submit } from "./submit.ts";
@@ -38,6 +43,11 @@ const OPERATIONS = {
   watchEvents,
   revokeTokens,
   reissueToken,
+  createHandoff,
+  listHandoffs,
+  revokeHandoff,
+  openSession,
+  describeLink,
   retryDelivery,
   listSubmissions,
   listEvents,

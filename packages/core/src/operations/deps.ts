@@ -3,6 +3,7 @@ import type { Authenticator } from "../ports/authenticator.ts";
 import type { Backend } from "../ports/backend.ts";
 import type { Wakeups } from "../ports/events.ts";
 import type { Instrumentation } from "../ports/instrumentation.ts";
+import type { Mailer } from "../ports/mailer.ts";
 import type { RateLimiter, RateRule } from "../ports/rate-limiter.ts";
 import type { Sealer } from "../ports/sealer.ts";
 import type { UploadStorage } from "../ports/uploads.ts";
@@ -14,6 +15,8 @@ export interface RateRules {
   failedLookupsPerMinute: RateRule;
   createsPerKey: RateRule;
   createsPerAddress: RateRule;
+  codeAttempts: RateRule;
+  mails: RateRule;
 }
 
 export interface Settings {
@@ -33,6 +36,8 @@ export const DEFAULT_RATE_RULES: RateRules = {
   failedLookupsPerMinute: { name: "failed-lookups-minute", limit: 100, windowMs: 60_000 },
   createsPerKey: { name: "creates-key", limit: 6_000, windowMs: 60_000 },
   createsPerAddress: { name: "creates-address", limit: 60, windowMs: 60_000 },
+  codeAttempts: { name: "code-attempts", limit: 10, windowMs: 60_000 },
+  mails: { name: "mails", limit: 20, windowMs: 60_000 },
 };
 
 /** Everything that operations reach beyond themselves. */
@@ -47,6 +52,10 @@ export interface Deps {
   settings: Settings;
   /** Absent: API keys alone prove who calls. */
   authenticator?: Authenticator;
+  /** Where links lead to: the URL that callers reach the server at, without a slash at its end. */
+  publicUrl: () => string;
   /** Absent: this deployment takes no files. */
   uploads?: UploadStorage;
+  /** Absent: this deployment sends no e-mail. */
+  mailer?: Mailer;
 }

@@ -16,7 +16,7 @@ export async function reissueToken(context: Context, call: WriteCall): Promise<A
     // Whoever may see the token may have a new one: its bearer, and a key that may hold it.
     authorize({ token, principal, submission }) {
       if (token === undefined && !mayHoldToken(principal, submission)) {
-        throw new ContractError("forbidden", "This key may not hold the token.");
+        throw new ContractError("forbidden", "This caller may not hold the token.");
       }
     },
     decide: (submission, decideContext) => decideReissueToken(submission, decideContext),

@@ -11,6 +11,7 @@ export interface Swept {
   warned: number;
   tokens: number;
   records: number;
+  handoffs: number;
 }
 
 /**
@@ -28,8 +29,9 @@ export async function sweep(context: Context): Promise<Swept> {
   failures.push(...(await settle(warnable.map((due) => warnOne(context, due)))));
   const tokens = await backend.tokens.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
   const records = await backend.idempotency.forgetExpired(sweepBatch);
-  const swept = { expired: overdue.length, warned: warnable.length, tokens, records };
-  for (const what of ["warned", "tokens", "records"] as const) {
+  const handoffs = await backend.handoffs.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
+  const swept = { expired: overdue.length, warned: warnable.length, tokens, records, handoffs };
+  for (const what of ["warned", "tokens", "records", "handoffs"] as const) {
     if (swept[what] > 0) instrumentation.record({ name: "swept", what, count: swept[what] });
   }
   // What can't be done now (a row that this server can't open) must not keep the rest from being done.

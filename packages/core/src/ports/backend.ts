@@ -1,5 +1,6 @@
 import type { Deadlines } from "./deadlines.ts";
 import type { EventLog } from "./events.ts";
+import type { Handoffs } from "./handoffs.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Intakes } from "./intakes.ts";
 import type { Jobs } from "./jobs.ts";
@@ -19,6 +20,7 @@ export interface Backend {
   intakes: Intakes;
   keys: Keys;
   submissions: Submissions;
+  handoffs: Handoffs;
   /** Finishes the commits that were handed in, then lets go of the database. Commits after it throw `StoreDown`. */
   close(): Promise<void>;
 }

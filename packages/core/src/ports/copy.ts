@@ -86,6 +86,14 @@ export interface CopiedRows {
     keep_after_end_ms: number | null;
     live_until: Instant | null;
   };
+  handoffs: {
+    tenant: string;
+    submission_id: string;
+    handoff_id: string;
+    forget_after: Instant;
+    doc: string;
+  };
+  handoff_keys: { hash: Hash; tenant: string; submission_id: string; handoff_id: string };
   jobs: {
     tenant: string;
     key: string;
@@ -108,6 +116,8 @@ export const COPY_KINDS = [
   "tokens",
   "events",
   "records",
+  "handoffs",
+  "handoff_keys",
   "jobs",
 ] as const satisfies readonly CopyKind[];
 

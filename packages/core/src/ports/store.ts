@@ -1,4 +1,5 @@
 import type { Actor, EventStream, EventType, JsonObject, SubmissionState } from "@formbridge/contract";
+import type { Handoff } from "../domain/handoffs/handoff.ts";
 import type { Hash } from "../domain/hashing.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { Submission } from "../domain/submission.ts";
@@ -94,6 +95,12 @@ export interface KeyWrite extends Omit<KeyRecord, "submissionId" | "recordedAt">
   replaces?: Hash;
 }
 
+/** Something of a submission that has a row of its own. A hand-off is found by the hash of its link and of every session in it. */
+export interface SideRow {
+  kind: "handoff";
+  handoff: Handoff;
+}
+
 /** One write, whole: the new state, the token, the events, the record and the jobs can't come apart. */
 export interface Change {
   tenant: string;
@@ -106,6 +113,8 @@ export interface Change {
   /** Token and idempotency streams, chained by the store. */
   audit: AuditEvent[];
   key?: KeyWrite;
+  /** What rests beside the row, each whole: one with the same id is replaced. */
+  side: SideRow[];
   jobs: NewJob[];
   dropJobs: string[];
 }
@@ -116,6 +125,8 @@ export interface Loaded {
   submission?: Snapshot;
   /** The token that was asked for, current or stale. */
   presented?: TokenRow;
+  /** The hand-off whose link or session was asked for. */
+  handoff?: Handoff;
   /** The live record under `key`, if any. */
   record?: KeyRecord;
   /** Digest of the intake's current definition; only when asked by intake, and absent when retired. */
@@ -132,7 +143,7 @@ export type Committed =
   | { kind: "too_late"; now: Instant };
 
 export interface LoadQuery {
-  by: { token: Hash } | { id: string; tenant: string } | { intake: string };
+  by: { token: Hash } | { session: Hash } | { id: string; tenant: string } | { intake: string };
   key?: KeyRef;
 }
 

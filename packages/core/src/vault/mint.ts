@@ -3,14 +3,21 @@ import { createRandomPool } from "./random-pool.ts";
 
 /** Makes ids, which are time-ordered, and secrets, which never are. */
 export interface Randomness {
-  newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key"): string;
+  newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof"): string;
   /** `rtok_` and 32 random bytes. */
   resumeToken(): string;
+  /** `sess_` and 32 random bytes. */
+  session(): string;
+  /** 10 characters that a human can read out: 50 random bits. */
+  code(): string;
   /** `fbk_` and 32 random bytes. */
   apiKey(): string;
   /** 16 random bytes, in hex. */
   salt(): string;
 }
+
+/** Without letters that look like digits, or like each other. */
+const CODE_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 export function createRandomness(): Randomness {
   const draw = createRandomPool();
@@ -18,6 +25,8 @@ export function createRandomness(): Randomness {
   return {
     newId: (prefix) => `${prefix}_${ids.generate().toString()}`,
     resumeToken: () => `rtok_${draw(32).toString("base64url")}`,
+    session: () => `sess_${draw(32).toString("base64url")}`,
+    code: () => Array.from(draw(10), (byte) => CODE_LETTERS[byte % CODE_LETTERS.length]).join(""),
     apiKey: () => `fbk_${draw(32).toString("base64url")}`,
     salt: () => draw(16).toString("hex"),
   };

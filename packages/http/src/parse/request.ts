@@ -2,9 +2,10 @@ import type { Caller, Target } from "@formbridge/core";
 import { ContractError } from "@formbridge/core";
 import type { FastifyRequest } from "fastify";
 import type { Parsed } from "../route.ts";
+import { type CookieOptions, sessionInCookie } from "../session-cookie.ts";
 import { parseCondition } from "./if-match.ts";
 
-export interface RequestOptions {
+export interface RequestOptions extends CookieOptions {
   allowTestHeaders: boolean;
 }
 
@@ -14,25 +15,33 @@ function single(request: FastifyRequest, name: string): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-function callerOf(request: FastifyRequest): Caller {
+const SESSION_PREFIX = "sess_";
+
+/** What is said counts more than what a browser adds by itself: a cookie opens only what nothing else opens. */
+function callerOf(request: FastifyRequest, { tokens }: Target, options: RequestOptions): Caller {
+  const address = request.ip;
   const header = single(request, "authorization");
-  if (header === undefined) return { address: request.ip };
-  const apiKey = /^Bearer +(\S+)$/i.exec(header)?.[1];
-  if (apiKey === undefined)
+  if (header === undefined) {
+    const session = tokens.length > 0 ? undefined : sessionInCookie(request, options);
+    return session === undefined ? { address } : { address, session };
+  }
+  const secret = /^Bearer +(\S+)$/i.exec(header)?.[1];
+  if (secret === undefined)
     throw new ContractError("unauthorized", "Authorization must be: Bearer fbk_…, or Bearer and a JWT.");
-  return { address: request.ip, apiKey };
+  return secret.startsWith(SESSION_PREFIX) ? { address, session: secret } : { address, apiKey: secret };
 }
 
 const TOKEN_PREFIX = "rtok_";
 
 /** What path, headers and body name. `/submissions/{rtok_…}` is the same thing as `/resume/{rtok_…}`. */
 function targetOf(request: FastifyRequest, params: Record<string, string>, body: Record<string, unknown>): Target {
-  const { ref } = params;
-  const byToken =
-    ref !== undefined && (request.routeOptions.url?.startsWith("/resume/") || ref.startsWith(TOKEN_PREFIX));
+  const { ref, token } = params;
+  const isLink = request.routeOptions.url?.startsWith("/resume") === true;
+  const byToken = ref !== undefined && token === undefined && (isLink || ref.startsWith(TOKEN_PREFIX));
+  const inQuery = isLink ? (request.query as { token?: string }).token : undefined;
   const isWrite = request.method !== "GET" && request.method !== "HEAD";
   const condition = isWrite ? parseCondition(single(request, "if-match")) : {};
-  const given = [byToken ? ref : undefined, condition.token, body.resumeToken as string | undefined];
+  const given = [byToken ? ref : token, inQuery, condition.token, body.resumeToken as string | undefined];
   const tokens = [...new Set(given.filter((token) => token !== undefined))];
   const versions = [condition.version, versionHeader(request, isWrite), body.version as number | undefined];
   const id = byToken ? (body.submissionId as string | undefined) : ref;
@@ -73,14 +82,15 @@ export function parseRequest(
   const params = request.params as Record<string, string>;
   const idempotencyKey = keyOf(request, body);
   const idempotencyTtlMs = keyTtlOf(request, options);
+  const target = targetOf(request, params, body);
   const { token, version } = parseCondition(single(request, "if-none-match"));
   const known = token ?? version?.toString();
   return {
-    caller: callerOf(request),
+    caller: callerOf(request, target, options),
     params,
     body,
     query: request.query as Record<string, unknown>,
-    target: targetOf(request, params, body),
+    target,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(idempotencyTtlMs !== undefined && { idempotencyTtlMs }),
     ...(known !== undefined && { ifNoneMatch: known }),

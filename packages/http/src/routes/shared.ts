@@ -1,4 +1,5 @@
 import type { ErrorType } from "@formbridge/contract";
+import type { Operations } from "@formbridge/core";
 import type { Parsed } from "../route.ts";
 
 export const WRITE_ERRORS: readonly ErrorType[] = [
@@ -50,3 +51,6 @@ export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtl
 };
 
 export const param = ({ params }: Parsed, name: string): string => params[name] ?? "";
+
+export const readSubmission = (operations: Operations, { caller, target, ifNoneMatch }: Parsed) =>
+  operations.getSubmission({ caller, target, ...(ifNoneMatch !== undefined && { unlessChangedSince: ifNoneMatch }) });

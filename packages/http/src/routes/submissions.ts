@@ -11,6 +11,8 @@ import {
   GetSubmissionResponse,
   RequestUploadRequest,
   RequestUploadResponse,
+  ResumeLinkResponse,
+  ResumeQuery,
   SetFieldsRequest,
   SetFieldsResponse,
   SubmitRequest,
@@ -18,8 +20,10 @@ import {
   ValidateRequest,
   ValidateResponse,
 } from "@formbridge/contract";
-import type { Route } from "../route.ts";
-import { param, READ_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
+import type { Operations } from "@formbridge/core";
+import Type from "typebox";
+import type { Parsed, Route } from "../route.ts";
+import { param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 export const createRoute: Route = {
   method: "POST",
@@ -52,10 +56,24 @@ export const createRoute: Route = {
     }),
 };
 
+const byReference = { query: GetSubmissionQuery, response: GetSubmissionResponse, call: readSubmission };
+
+/** `/resume/{submissionId}?session=…` and `?code=…` are links too: they tell how to go on, and spend nothing. */
+const byLink = {
+  query: ResumeQuery,
+  response: Type.Union([GetSubmissionResponse, ResumeLinkResponse]),
+  call: (operations: Operations, request: Parsed) => {
+    const { session, code } = request.query as ResumeQuery;
+    if (session === undefined && code === undefined) return readSubmission(operations, request);
+    const opensWith = session === undefined ? "code" : "session";
+    return operations.describeLink({ submissionId: param(request, "ref"), opensWith });
+  },
+};
+
 /** The paths of one submission, by id or by token: the same rows under both roots. */
 export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[] {
   const suffix = root.startsWith("/resume") ? "ByToken" : "";
-  const opensWith = root.startsWith("/resume") ? "token" : "token or key";
+  const opensWith = root.startsWith("/resume") ? "token" : "token, session or key";
   const setFields = {
     summary: "Set, change or remove fields",
     body: SetFieldsRequest,
@@ -71,16 +89,9 @@ export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Ro
       path: root,
       id: `getSubmission${suffix}`,
       summary: "Read a submission",
-      query: GetSubmissionQuery,
-      response: GetSubmissionResponse,
+      ...(root.startsWith("/resume") ? byLink : byReference),
       opensWith,
       errors: READ_ERRORS,
-      call: (operations, { caller, target, ifNoneMatch }) =>
-        operations.getSubmission({
-          caller,
-          target,
-          ...(ifNoneMatch !== undefined && { unlessChangedSince: ifNoneMatch }),
-        }),
     },
     { method: "PATCH", path: root, id: `setFieldsShort${suffix}`, ...setFields },
     { method: "PATCH", path: `${root}/fields`, id: `setFields${suffix}`, ...setFields },

@@ -114,6 +114,27 @@ export const tables: Migration = {
     );
     CREATE INDEX jobs_due ON formbridge.jobs (run_at);
 
+    CREATE TABLE formbridge.handoffs (
+      tenant         text COLLATE "C" NOT NULL,
+      submission_id  text COLLATE "C" NOT NULL,
+      handoff_id     text COLLATE "C" NOT NULL,
+      forget_after   bigint NOT NULL,
+      doc            text NOT NULL,
+      PRIMARY KEY (tenant, submission_id, handoff_id)
+    );
+    CREATE INDEX handoffs_by_submission ON formbridge.handoffs (submission_id, handoff_id);
+    CREATE INDEX handoffs_to_forget ON formbridge.handoffs (forget_after);
+
+    -- From the hash of a link, or of a session opened through it, to its hand-off.
+    CREATE TABLE formbridge.handoff_keys (
+      hash           text COLLATE "C" PRIMARY KEY,
+      tenant         text COLLATE "C" NOT NULL,
+      submission_id  text COLLATE "C" NOT NULL,
+      handoff_id     text COLLATE "C" NOT NULL,
+      FOREIGN KEY (tenant, submission_id, handoff_id) REFERENCES formbridge.handoffs ON DELETE CASCADE
+    );
+    CREATE INDEX handoff_keys_by_handoff ON formbridge.handoff_keys (tenant, submission_id, handoff_id);
+
     CREATE TABLE formbridge.definitions (
       digest      text COLLATE "C" PRIMARY KEY,
       tenant      text COLLATE "C" NOT NULL,

@@ -23,6 +23,7 @@ export const load: Migration = {
       token_rotated_at         bigint,
       definition_digest        text,
       definition_tenant        text,
+      handoff                  text,
       record_operation         text,
       record_hash              text,
       record_submission_id     text,
@@ -68,6 +69,24 @@ export const load: Migration = {
         RETURN result;
       END IF;
       RETURN formbridge.with_record(result, in_tenant, intake, for_operation, for_hash);
+    END
+    $$;
+
+    CREATE FUNCTION formbridge.load_by_session(
+      session text, for_operation text, for_hash text
+    ) RETURNS formbridge.loaded LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+      result formbridge.loaded;
+      found  formbridge.handoffs;
+    BEGIN
+      SELECT h.* INTO found
+        FROM formbridge.handoff_keys AS k
+        JOIN formbridge.handoffs AS h
+          ON h.tenant = k.tenant AND h.submission_id = k.submission_id AND h.handoff_id = k.handoff_id
+       WHERE k.hash = session;
+      result := formbridge.load_by_id(found.tenant, found.submission_id, for_operation, for_hash);
+      result.handoff := found.doc;
+      RETURN result;
     END
     $$;
 

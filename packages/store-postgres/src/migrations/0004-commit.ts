@@ -4,7 +4,7 @@ import type { Migration } from "./migration.ts";
  * A whole write in one call. It refuses before it writes anything, in the port's order: key, revision, deadline.
  *
  * - Commits under one key go one after the other, by a lock on the key that ends with the transaction. Whoever waited looks
- *   after the one before is done, and finds its record. The records' primary key stays the truth.
+ *   after the one before is done, and finds its record. The records' primary key backs it: a live one is never overwritten.
  * - The row is read without a lock: a revision that has moved never comes back, so most who are late leave without a trace.
  *   The UPDATE names the revision again and waits for a writer who was faster. As long as the revision is the same, so are the
  *   ends of the chains.
@@ -16,6 +16,7 @@ export const commit: Migration = {
   name: "commit",
   sql: `
     CREATE TYPE formbridge.committed AS (kind text, at bigint, loaded formbridge.loaded);
+    CREATE TYPE formbridge.new_handoff AS (handoff_id text, forget_after bigint, doc text, hashes text[]);
     CREATE TYPE formbridge.new_job AS (key text, kind text, run_at bigint);
 
     CREATE FUNCTION formbridge.last_position() RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -40,7 +41,7 @@ export const commit: Migration = {
       p_key_operation text, p_key_hash text, p_key_replaces text, p_key_fingerprint text, p_key_principal text,
       p_key_carried_version bigint, p_key_failed boolean, p_key_answer text, p_key_answer_by bigint,
       p_key_expires_at bigint, p_key_keep_after_end_ms bigint,
-      p_events json, p_audit json, p_jobs json, p_drop_jobs text[]
+      p_events json, p_audit json, p_handoffs json, p_jobs json, p_drop_jobs text[]
     ) RETURNS formbridge.committed LANGUAGE plpgsql AS $$
     DECLARE
       nothing       formbridge.loaded;
@@ -138,7 +139,7 @@ export const commit: Migration = {
          WHERE r.tenant = p_tenant AND r.submission_id = p_submission_id AND r.keep_after_end_ms IS NOT NULL;
       END IF;
       IF p_key_hash IS NOT NULL THEN
-        INSERT INTO formbridge.records
+        INSERT INTO formbridge.records AS r
           VALUES (p_tenant, p_intake_id, p_key_operation, p_key_hash, p_submission_id, p_key_fingerprint,
                   p_key_principal, p_key_carried_version, p_key_failed, p_key_answer, p_key_answer_by, at,
                   p_key_expires_at, p_key_keep_after_end_ms,
@@ -148,7 +149,25 @@ export const commit: Migration = {
                 principal = EXCLUDED.principal, carried_version = EXCLUDED.carried_version, failed = EXCLUDED.failed,
                 answer = EXCLUDED.answer, answer_by = EXCLUDED.answer_by, recorded_at = EXCLUDED.recorded_at,
                 expires_at = EXCLUDED.expires_at, keep_after_end_ms = EXCLUDED.keep_after_end_ms,
-                live_until = EXCLUDED.live_until;
+                live_until = EXCLUDED.live_until
+            WHERE r.live_until <= at OR r.fingerprint = p_key_replaces;
+        IF NOT FOUND THEN
+          RAISE unique_violation USING MESSAGE = 'a live record is never overwritten';
+        END IF;
+      END IF;
+
+      IF p_handoffs IS NOT NULL THEN
+        INSERT INTO formbridge.handoffs
+          SELECT p_tenant, p_submission_id, h.handoff_id, h.forget_after, h.doc
+            FROM json_populate_recordset(NULL::formbridge.new_handoff, p_handoffs) AS h
+          ON CONFLICT (tenant, submission_id, handoff_id) DO UPDATE
+            SET forget_after = EXCLUDED.forget_after, doc = EXCLUDED.doc;
+        DELETE FROM formbridge.handoff_keys AS k
+         USING json_populate_recordset(NULL::formbridge.new_handoff, p_handoffs) AS h
+         WHERE k.tenant = p_tenant AND k.submission_id = p_submission_id AND k.handoff_id = h.handoff_id;
+        INSERT INTO formbridge.handoff_keys
+          SELECT key.hash, p_tenant, p_submission_id, h.handoff_id
+            FROM json_populate_recordset(NULL::formbridge.new_handoff, p_handoffs) AS h, unnest(h.hashes) AS key (hash);
       END IF;
 
       IF p_drop_jobs IS NOT NULL THEN

@@ -1,5 +1,5 @@
-import type { Actor } from "@formbridge/contract";
-import type { NewJob } from "../../ports/store.ts";
+import type { Actor, EventType, JsonObject } from "@formbridge/contract";
+import type { NewJob, SideRow } from "../../ports/store.ts";
 import type { ContractError } from "../error.ts";
 import type { DomainEvent } from "../events.ts";
 import type { Instant } from "../instant.ts";
@@ -11,7 +11,7 @@ export interface DecideContext {
   now: Instant;
   /** Who acts, as it will be recorded. */
   actor: Actor;
-  /** A human's own key says that a human acts; what a caller says of itself does not. */
+  /** A human's own key, or a hand-off session, says that a human acts; what a caller says of itself does not. */
   provenHuman: boolean;
   intake: CompiledIntake;
   policy: Policy;
@@ -29,6 +29,9 @@ export interface Decision {
   events: readonly DomainEvent[];
   token: TokenMove;
   refusal?: ContractError;
+  /** Told in the token stream, beside what every rotation tells there. */
+  audit?: readonly { type: EventType; payload: JsonObject }[];
+  side?: readonly SideRow[];
   jobs?: readonly NewJob[];
   dropJobs?: readonly string[];
 }

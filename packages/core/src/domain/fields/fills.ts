@@ -3,7 +3,7 @@ import { canonicalJson } from "../hashing.ts";
 import type { CompiledIntake, FieldRule } from "../intake/compiled-intake.ts";
 import { placesIn } from "./places.ts";
 
-/** Who writes, and whether it is proved that a human does: by a human's own key, not by what a caller says of itself. */
+/** Who writes, and whether it is proved that a human does: by a human's own key or a hand-off session, not by what a caller says of itself. */
 export interface Filler {
   actor: Actor;
   provenHuman: boolean;

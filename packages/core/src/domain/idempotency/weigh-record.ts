@@ -32,6 +32,8 @@ export function weighRecord(record: KeyRecord, retry: Retry): Weighed {
 
 /** The one who made the record, or whoever presents the token that the original carried, or the current one. */
 function isEntitled(record: KeyRecord, retry: Retry): boolean {
+  // A session presents no token, and an answer to somebody else may hold one: it gets its own answers again, no others.
+  if (retry.principal.startsWith("handoff:")) return record.principal === retry.principal;
   if (record.principal === retry.principal) {
     // The bearer of some older token of the submission is not the one who made the record.
     if (!record.principal.startsWith("submission:")) return true;

@@ -1,5 +1,6 @@
 import type { Actor, ActorInput } from "@formbridge/contract";
 import { ContractError } from "../../domain/error.ts";
+import type { Session } from "../../domain/handoffs/handoff.ts";
 import type { Principal } from "../caller.ts";
 
 /** Recorded where a call by token alone may leave its actor out. */
@@ -23,6 +24,13 @@ export function recordedActor(
   if (given.kind === principal.actor.kind && given.id === principal.actor.id) return principal.actor;
   if (principal.actsFor?.some((id) => id === "*" || id === given.id)) return given;
   throw new ContractError("forbidden", "This key may not act for another actor.");
+}
+
+/** With a session it is the one that the session was opened for. */
+export function sessionActor(session: Session, input: ActorInput | undefined): Actor {
+  const given = input === undefined ? undefined : normalize(input);
+  if (given === undefined || isSameActor(given, session.actor)) return session.actor;
+  throw new ContractError("forbidden", "This session was opened for another actor.");
 }
 
 /** An actor is written into every event it causes. */

@@ -16,6 +16,8 @@ export interface Answer<Body> {
   /** The answer was recorded at this moment, and is given again. */
   replayOf?: Instant;
   rate?: RateVerdict;
+  /** A session was opened that the transport is to keep for its caller, out of reach of the page's scripts. */
+  opened?: { session: string; submissionId: string; ttlMs: number };
 }
 
 /** What an answer about a submission is made from. */

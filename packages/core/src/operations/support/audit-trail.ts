@@ -68,6 +68,7 @@ async function append(deps: Deps, notes: readonly Note[]): Promise<void> {
       row: nextRevision(loaded.submission),
       events: [],
       audit: eventsOf(deps, notes),
+      side: [],
       jobs: [],
       dropJobs: [],
     });

@@ -4,7 +4,7 @@ import { ContractError } from "../../domain/error.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
-import { planChange } from "../../domain/plan-change.ts";
+import { auditEvent, planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
 import { type AuditEvent, type Change, type Committed, type KeyWrite, StoreDown } from "../../ports/store.ts";
@@ -37,13 +37,17 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   const { before, decision, intake } = input;
   const token = decision.token === "keep" ? undefined : deps.random.resumeToken();
   const tokenHash = token === undefined ? undefined : sha256(token);
+  const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
   const plan = planChange(before, {
     ...input,
     policy: deps.settings.policy,
-    mint: { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() },
+    mint,
     ...(tokenHash !== undefined && { nextToken: tokenHash }),
   });
   const { after } = plan;
+  const told = (decision.audit ?? []).map(({ type, payload }) =>
+    auditEvent(type, { submission: after, by: input.actor, payload, now: input.now, mint }),
+  );
   const change: Change = {
     tenant: before.tenant,
     expect: expectation(input, deps),
@@ -58,8 +62,9 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
         },
       }),
     events: plan.events,
-    audit: [...plan.audit, ...(input.audit?.(after) ?? [])],
+    audit: [...plan.audit, ...told, ...(input.audit?.(after) ?? [])],
     ...(input.keyWrite && { key: input.keyWrite(after, token) }),
+    side: [...(decision.side ?? [])],
     jobs: [...(decision.jobs ?? [])],
     dropJobs: [...(decision.dropJobs ?? [])],
   };

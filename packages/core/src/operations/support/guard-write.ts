@@ -1,4 +1,5 @@
 import type { ErrorAbout } from "../../domain/error.ts";
+import { sessionOverError } from "../../domain/handoffs/sessions.ts";
 import { toIso } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { aboutOf, endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
@@ -18,10 +19,14 @@ export function tell(submission: Submission, token: string | undefined): ErrorAb
 /** Ended (410), stale (409), locked (409): in this order, so that a late writer learns the plainest reason. */
 export function refuseUnfit(attempt: Attempt<object>): void {
   const { context, spec, found } = attempt;
-  const { submission, now, token } = found;
+  const { submission, now, token, session } = found;
   const ended = (spec.refuseEnded ?? endedError)(submission, now);
   if (ended !== undefined) throw ended;
   if (token?.standing === "elapsed") throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
+  if (session?.standing === "elapsed") {
+    const about = { submissionId: submission.submissionId, endedAt: session.session.expiresAt, now };
+    throw sessionOverError(about, "ttl_elapsed");
+  }
   refuseStale(attempt);
   const locked = spec.actsOnLocked === true ? undefined : refuseLocked(submission);
   if (locked !== undefined) throw locked.withAbout(tell(submission, tokenFor(context.deps, found)));
@@ -30,7 +35,9 @@ export function refuseUnfit(attempt: Attempt<object>): void {
 function refuseStale({ context, call, spec, found, actor }: Attempt<object>): void {
   const { submission, intake, token } = found;
   const holds = token?.standing === "current" || mayHoldToken(found.principal, submission);
-  const mayLearn = holds || (token?.standing === "stale" && mayLearnCurrent(submission, intake));
+  const mayHold = holds || (token?.standing === "stale" && mayLearnCurrent(submission, intake));
+  // A session reads what is there, and never sees a token.
+  const mayLearn = mayHold || found.session !== undefined;
   const stale = refuseStaleToken(
     submission,
     { ...(token && { tokenVersion: token.row.version }), versions: call.target.versions },
@@ -51,6 +58,6 @@ function refuseStale({ context, call, spec, found, actor }: Attempt<object>): vo
     },
     now: found.now,
   });
-  const told = mayLearn && !submission.tokensRevoked;
+  const told = mayHold && !submission.tokensRevoked;
   throw stale.withAbout(tell(submission, told ? openToken(context.deps.sealer, found.snapshot) : undefined));
 }

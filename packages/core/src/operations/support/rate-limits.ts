@@ -39,6 +39,18 @@ export async function countFailedLookup(deps: Deps, caller: Caller): Promise<voi
   for (const rule of lookupRules(deps)) await deps.rateLimiter.hit(rule, caller.address);
 }
 
+/** A code is short: whoever tries many waits, whichever submission they are for. */
+export async function countCodeAttempt(deps: Deps, caller: Caller): Promise<void> {
+  const rules = deps.settings.rateLimits;
+  if (rules !== false) refuseOver(await deps.rateLimiter.hit(rules.codeAttempts, caller.address));
+}
+
+/** Anybody with a token may have mail sent to anybody: not much of it. */
+export async function countMail(deps: Deps, caller: Caller): Promise<void> {
+  const rules = deps.settings.rateLimits;
+  if (rules !== false) refuseOver(await deps.rateLimiter.hit(rules.mails, caller.address));
+}
+
 function lookupRules(deps: Deps): RateRule[] {
   const rules = deps.settings.rateLimits;
   return rules === false ? [] : [rules.failedLookupsPerSecond, rules.failedLookupsPerMinute];

@@ -1,4 +1,5 @@
 import { ContractError } from "../../domain/error.ts";
+import { sessionOverError } from "../../domain/handoffs/sessions.ts";
 import { endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
 import { mayLearnCurrent, readsInGrace } from "../../domain/tokens/standing.ts";
@@ -8,7 +9,7 @@ import type { Context } from "./context.ts";
 import { expireIfDue } from "./expire-due.ts";
 import { tell } from "./guard-write.ts";
 import { openToken } from "./open-snapshot.ts";
-import { type Found, resolveTarget, tokenFor } from "./resolve-target.ts";
+import { credentialsNeeded, type Found, resolveTarget, tokenFor } from "./resolve-target.ts";
 
 export interface ReadCall {
   caller: Caller;
@@ -29,32 +30,49 @@ const MAX_TRIES = 8;
 export async function runRead(context: Context, call: ReadCall, operation: string): Promise<Readable> {
   const { deps } = context;
   const principal = await authenticate(deps, call.caller);
-  if (call.target.tokens.length === 0 && principal === undefined) {
-    throw new ContractError("unauthorized", "This needs a resume token or an API key.");
-  }
+  const isNobody = principal === undefined && call.caller.session === undefined;
+  if (call.target.tokens.length === 0 && isNobody) throw credentialsNeeded();
   const seeker = { ...context, caller: call.caller, principal, target: call.target };
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await resolveTarget(seeker);
     if (await expireIfDue(deps, found)) continue;
     const readable = readableBy(context, found, operation);
-    if (found.token !== undefined) {
-      context.auditTrail.note({
-        type: "token.accessed",
-        submission: found.submission,
-        by: principal?.actor ?? { kind: "agent", id: "token_bearer", declared: true },
-        payload: { operation },
-        now: found.now,
-      });
-    }
+    noteAccess(context, found, operation);
     return readable;
   }
   throw new ContractError("service_unavailable", "The submission changes too fast to be read.", { retryAfterMs: 100 });
+}
+
+function noteAccess({ auditTrail }: Context, found: Found, operation: string): void {
+  const { token, session, principal, submission, now } = found;
+  if (token === undefined && session === undefined) return;
+  const bearer = principal?.actor ?? { kind: "agent", id: "token_bearer", declared: true };
+  auditTrail.note({
+    type: "token.accessed",
+    submission,
+    by: session?.session.actor ?? bearer,
+    payload: { operation, ...(session && { handoffId: session.handoff.handoffId }) },
+    now,
+  });
+}
+
+/** A session ends with its submission: what became of it is all that it still tells. */
+function readableInSession(found: Found, { session, standing }: NonNullable<Found["session"]>): Readable {
+  const { submission, now } = found;
+  const ended = endedError(submission, now);
+  if (ended !== undefined) throw ended;
+  if (standing === "elapsed") {
+    const about = { submissionId: submission.submissionId, endedAt: session.expiresAt, now };
+    throw sessionOverError(about, "ttl_elapsed");
+  }
+  return { ...found, sight: "all" };
 }
 
 function readableBy(context: Context, found: Found, operation: string): Readable {
   const { deps } = context;
   const { submission, token, now, intake } = found;
   const { policy } = deps.settings;
+  if (found.session !== undefined) return readableInSession(found, found.session);
   const own = tokenFor(deps, found);
   if (token === undefined) return { ...found, sight: "all", ...(own !== undefined && { readToken: own }) };
   if (submission.state === "expired") {

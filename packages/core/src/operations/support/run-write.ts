@@ -1,10 +1,11 @@
+import type { Actor, ErrorType } from "@formbridge/contract";
 import type { DecideContext } from "../../domain/decide/decision.ts";
 import { ContractError } from "../../domain/error.ts";
 import { fingerprint } from "../../domain/idempotency/fingerprint.ts";
 import { checkKeyFormat } from "../../domain/idempotency/key-format.ts";
 import type { KeyRef } from "../../ports/store.ts";
 import type { Target } from "../caller.ts";
-import { recordedActor } from "./actors.ts";
+import { recordedActor, sessionActor } from "./actors.ts";
 import type { Answer } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
 import { commitWrite } from "./commit-write.ts";
@@ -17,6 +18,7 @@ import { type Found, mayHoldToken, resolveTarget, tokenFor } from "./resolve-tar
 import { type Attempt, carriedVersion, type WriteCall, type WriteSpec } from "./write-spec.ts";
 
 const MAX_TRIES = 64;
+const TELLS_NO_TOKEN: readonly ErrorType[] = ["token_expired", "expired", "cancelled", "not_found"];
 
 /**
  * How every write on a submission walks: find it, compare what was named, look for a recorded answer, refuse what has ended,
@@ -29,8 +31,10 @@ export async function runWrite<Body extends object>(
 ): Promise<Answer<Body>> {
   const principal = await authenticate(context.deps, call.caller);
   const ref = keyOf(call, spec);
-  if (call.target.tokens.length === 0 && principal === undefined) throw tokenRequired();
-  const actor = recordedActor(principal, call.actor, { required: spec.actorRequired });
+  const inSession = call.caller.session !== undefined;
+  if (call.target.tokens.length === 0 && principal === undefined && !inSession) throw tokenRequired();
+  // Before anything is looked up; only a session has to be found to know whose it is.
+  const known = inSession ? undefined : recordedActor(principal, call.actor, { required: spec.actorRequired });
   const seeker = { ...context, caller: call.caller, principal, target: call.target };
   let leave: (() => void) | undefined;
   try {
@@ -38,6 +42,7 @@ export async function runWrite<Body extends object>(
       const found = await resolveTarget(seeker, ref);
       checkAgreement(call.target);
       checkBasis(found, call, spec);
+      const actor = known ?? actorInSession(found, call);
       const attempt: Attempt<Body> = { context, call, spec, found, actor, ...keyFor(ref, { found, call, spec }) };
       if (attempt.key !== undefined && found.record === undefined && leave === undefined) {
         // Look anew after the wait: the one before may have left an answer.
@@ -65,7 +70,7 @@ async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promis
   const decideContext: DecideContext = {
     now,
     actor,
-    provenHuman: found.principal?.actor.kind === "human",
+    provenHuman: (found.session?.session ?? found.principal)?.actor.kind === "human",
     intake,
     policy: deps.settings.policy,
     newId: (prefix) => deps.random.newId(prefix),
@@ -73,15 +78,23 @@ async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promis
   const decision = await spec.decide(submission, decideContext, found);
   if (decision.refusal !== undefined && decision.events.length === 0) {
     const { refusal } = decision;
-    throw ["token_expired", "expired", "cancelled"].includes(refusal.type)
-      ? refusal
-      : refusal.withAbout(tell(submission, tokenFor(deps, found)));
+    throw TELLS_NO_TOKEN.includes(refusal.type) ? refusal : refusal.withAbout(tell(submission, tokenFor(deps, found)));
   }
   return await commitWrite(attempt, decision, isGuarded ? record.fingerprint : undefined);
 }
 
 const tokenRequired = (): ContractError =>
   new ContractError("token_required", "A write needs a resume token: in the path, as If-Match, or in the body.");
+const versionRequired = (): ContractError =>
+  new ContractError(
+    "token_required",
+    'In a session, a write names the version it was made on: If-Match: "42" or version.',
+  );
+
+function actorInSession({ session }: Found, call: WriteCall): Actor {
+  if (session === undefined) throw new Error("a caller without a session was found by one");
+  return sessionActor(session.session, call.actor);
+}
 
 function keyOf<Body extends object>(call: WriteCall, spec: WriteSpec<Body>): KeyRef | undefined {
   if (spec.keyed === undefined || call.idempotencyKey === undefined) return undefined;
@@ -105,9 +118,13 @@ function checkAgreement(target: Target): void {
   }
 }
 
-/** Without a token, a key writes by naming the version it has seen; some operations need no version. */
+/** Without a token, a key or session writes by naming the version it has seen; some operations need no version. */
 function checkBasis<Body extends object>(found: Found, call: WriteCall, spec: WriteSpec<Body>): void {
   spec.authorize?.(found);
+  if (found.session !== undefined) {
+    if (call.target.versions.length === 0) throw versionRequired();
+    return;
+  }
   if (found.token !== undefined || spec.needsNoVersion === true) return;
   if (!mayHoldToken(found.principal, found.submission)) {
     throw new ContractError("forbidden", "This key may read the submission, not write to it.");

@@ -55,8 +55,10 @@ export interface Attempt<Body extends object> {
 export const carriedVersion = ({ found, call }: Pick<Attempt<object>, "found" | "call">): number =>
   found.token?.row.version ?? call.target.versions[0] ?? found.submission.version;
 
-/** Whose record it is: the key's actor; without a key, whoever bears the submission's token. */
-export const principalName = ({ principal, submission }: Found): string =>
-  principal === undefined
+/** Whose record it is: the key's actor, the hand-off's; without either, whoever bears the submission's token. */
+export function principalName({ principal, session, submission }: Found): string {
+  if (session !== undefined) return `handoff:${session.handoff.handoffId}`;
+  return principal === undefined
     ? `submission:${submission.submissionId}`
     : `actor:${principal.actor.kind}:${principal.actor.id}`;
+}

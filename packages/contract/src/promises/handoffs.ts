@@ -1,0 +1,67 @@
+import type { ContractPromise } from "./promise.ts";
+
+const LINKS = [
+  {
+    id: "HANDOFF-KINDS",
+    says: "One operation makes session, direct, magic_link and qr hand-offs; session by default.",
+  },
+  { id: "HANDOFF-PATHS", says: "It is called by id, by /resume/{token} and by /submissions/{token} alike." },
+  { id: "HANDOFF-NO-ROTATION", says: "Making, listing, opening and revoking hand-offs leave version and token alone." },
+  { id: "HANDOFF-EVENT", says: "handoff.link_issued tells kind, end and allowed actors of a hand-off, and no secret." },
+  {
+    id: "HANDOFF-AT-REST",
+    says: "Links, sessions and codes stand nowhere in clear: not in the database, not in the history.",
+  },
+  { id: "HANDOFF-QR", says: "A QR code, as SVG or PNG, reads as the link." },
+  { id: "HANDOFF-DIRECT", says: "A direct link carries the current token, and takes nothing that nobody would heed." },
+  { id: "HANDOFF-LINK-FORMS", says: "Every form of link answers a client that is no browser; hints change nothing." },
+  { id: "HANDOFF-GET-SPENDS-NOTHING", says: "Opening a link by GET, however often, changes and spends nothing." },
+  { id: "HANDOFF-HOLDERS", says: "Only those who may hold the token make, list and revoke hand-offs." },
+  { id: "HANDOFF-LIST", says: "The list tells of every hand-off its state and who opened it, and no secret." },
+  { id: "HANDOFF-MANY", says: "A submission has at most 20 open hand-offs; one more is a 409." },
+] as const satisfies readonly ContractPromise[];
+
+const SESSIONS = [
+  { id: "HANDOFF-EXCHANGE", says: "A POST exchanges the link's id for a session; the id itself opens nothing else." },
+  { id: "HANDOFF-COOKIE", says: "The cookie is HttpOnly, SameSite=Strict, for its submission, and Secure behind TLS." },
+  { id: "HANDOFF-ORIGIN", says: "A write by cookie needs the Origin of our own pages; otherwise it is a 403." },
+  {
+    id: "HANDOFF-HEADER",
+    says: "A session that is asked for as a header comes in the answer, this once, and no cookie.",
+  },
+  { id: "HANDOFF-ENOUGH", says: "A session is enough for every call on its submission that takes a token." },
+  { id: "HANDOFF-NO-TOKEN", says: "No answer to a session holds a token, in body or header; its ETag is the version." },
+  { id: "HANDOFF-VERSION", says: "A session writes with If-Match or version; without is a 428, a stale one a 409." },
+  { id: "HANDOFF-SURVIVES", says: "A session survives the rotation of tokens." },
+  {
+    id: "HANDOFF-ACTORS",
+    says: "A session acts as an allowed actor, proven, or as a human who names itself; others are a 403.",
+  },
+  { id: "HANDOFF-HUMAN", says: "A human's session fills what only humans may." },
+  { id: "HANDOFF-TTL", says: "A hand-off has a time of its own, within bounds and within its submission's." },
+  { id: "HANDOFF-EXPIRED", says: "A session or link past its time is a 410 that tells how to get another." },
+  { id: "HANDOFF-REVOKED", says: "From a revocation on, link and sessions of a hand-off are a 410, also in a race." },
+  { id: "HANDOFF-EPOCH", says: "Revoking or reissuing the tokens of a submission ends its hand-offs." },
+  { id: "HANDOFF-ENDS", says: "Sessions end with their submission: reads, writes and links are a 410." },
+  { id: "HANDOFF-FOREIGN", says: "The session of another submission or tenant gets the same 404 as an unknown one." },
+  { id: "HANDOFF-REPLAY", says: "A session gets its own recorded answers again, and nobody else's." },
+  { id: "HANDOFF-RESUMED", says: "An agent that acts after a human's session is told as handoff.resumed." },
+  {
+    id: "HANDOFF-ONE-WINS",
+    says: "Of two humans who write on one version one wins, and the other is told what changed.",
+  },
+  { id: "HANDOFF-AUDITED", says: "Opening, reading and revoking are in the token stream, by the hand-off's id." },
+  { id: "HANDOFF-FORGOTTEN", says: "Hand-offs that are long over are swept away." },
+] as const satisfies readonly ContractPromise[];
+
+const CODES = [
+  { id: "HANDOFF-CODE", says: "A code opens one session, by POST, with the address that it was sent to." },
+  { id: "HANDOFF-CODE-MAILED", says: "The code is in the e-mail alone, not in the answer that makes it." },
+  { id: "HANDOFF-CODE-TRIES", says: "After 5 tries with a wrong code or address a code opens nothing any more." },
+  { id: "HANDOFF-CODE-SAME", says: "Wrong code, wrong address and no such submission get the same answer." },
+  { id: "HANDOFF-CODE-RATE", says: "Code attempts and mails are limited a minute and address." },
+  { id: "HANDOFF-NO-MAIL", says: "Without e-mail a magic link is a 503 that says so, and records nothing." },
+] as const satisfies readonly ContractPromise[];
+
+/** §9: hand-offs, and the sessions that they open. */
+export const HANDOFF_PROMISES = [...LINKS, ...SESSIONS, ...CODES] as const satisfies readonly ContractPromise[];

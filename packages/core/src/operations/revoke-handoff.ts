@@ -1,0 +1,31 @@
+import type { RevokeHandoffRequest, RevokeHandoffResponse } from "@formbridge/contract";
+import { decideRevokeHandoff } from "../domain/decide/revoke-handoff.ts";
+import { type Instant, toIso } from "../domain/instant.ts";
+import { type Answer, markOf } from "./support/answer.ts";
+import type { Context } from "./support/context.ts";
+import { requireHolder } from "./support/resolve-target.ts";
+import { runWrite } from "./support/run-write.ts";
+import type { WriteCall } from "./support/write-spec.ts";
+
+export type RevokeHandoffCall = WriteCall & Pick<RevokeHandoffRequest, "reason"> & { handoffId: string };
+
+export async function revokeHandoff(context: Context, call: RevokeHandoffCall): Promise<Answer<RevokeHandoffResponse>> {
+  const { handoffId, reason } = call;
+  let revokedAt: Instant = 0;
+  return await runWrite(context, call, {
+    operation: "revokeHandoff",
+    actorRequired: false,
+    actsOnLocked: true,
+    // A key need not look first: a link that leaked is shut whatever happened meanwhile.
+    needsNoVersion: true,
+    authorize: requireHolder,
+    async decide(submission, decideContext) {
+      const others = await context.deps.backend.handoffs.ofSubmission(submission.submissionId);
+      const command = { handoffId, ...(reason !== undefined && { reason }) };
+      const decision = decideRevokeHandoff(submission, command, { ...decideContext, others });
+      revokedAt = decision.side?.[0]?.handoff.revokedAt ?? decideContext.now;
+      return decision;
+    },
+    body: (shown) => ({ ...markOf(shown), handoffId, revoked: true, revokedAt: toIso(revokedAt) }),
+  });
+}

@@ -1,0 +1,37 @@
+import type { Handoff, Handoffs } from "@formbridge/core";
+import { answer, type Tables } from "./tables.ts";
+
+const hashesOf = ({ link, sessions }: Handoff): string[] => [
+  ...(link === undefined ? [] : [link]),
+  ...sessions.map(({ hash }) => hash),
+];
+
+export function putHandoff(tables: Tables, handoff: Handoff): void {
+  const { handoffId } = handoff;
+  forget(tables, tables.handoffs.get(handoffId));
+  tables.handoffs.set(handoffId, handoff);
+  for (const hash of hashesOf(handoff)) tables.sessions.set(hash, handoffId);
+}
+
+function forget(tables: Tables, handoff: Handoff | undefined): void {
+  if (handoff === undefined) return;
+  tables.handoffs.delete(handoff.handoffId);
+  for (const hash of hashesOf(handoff)) tables.sessions.delete(hash);
+}
+
+export function createHandoffs(tables: Tables): Handoffs {
+  return {
+    ofSubmission: (submissionId) =>
+      answer(tables, () =>
+        [...tables.handoffs.values()]
+          .filter((handoff) => handoff.submissionId === submissionId)
+          .sort((a, b) => (a.handoffId > b.handoffId ? -1 : 1)),
+      ),
+    forgetExpired: (before, limit) =>
+      answer(tables, () => {
+        const old = [...tables.handoffs.values()].filter(({ forgetAfter }) => forgetAfter < before).slice(0, limit);
+        for (const handoff of old) forget(tables, handoff);
+        return old.length;
+      }),
+  };
+}

@@ -1,0 +1,61 @@
+import type { ErrorType } from "@formbridge/contract";
+import type { Change } from "@formbridge/core";
+import { sameJson } from "./chain-check.ts";
+import type { Effect } from "./effects.ts";
+import { type Call, type Handed, isOpen, isOver, isRevoked, must, SESSION_TTL, type Sub } from "./model.ts";
+
+const MAX_OPEN = 20;
+const MAX_SESSIONS = 20;
+
+/** What making, opening and revoking a hand-off does: all of it beside version and token. */
+export function handOver({ kind, handoffId, minted, link }: Call, sub: Sub, now: number): Effect | ErrorType {
+  const made = minted ?? { handoffId: "", link: "", session: "" };
+  const change = (handed: readonly Handed[]): Effect => ({ rotates: false, next: { handed } });
+  if (kind === "handoff") {
+    const open = sub.handed.filter((one) => !isRevoked(one, sub) && !isOver(one.expiresAt, now));
+    if (open.length >= MAX_OPEN) return "conflict";
+    const expiresAt = Math.min(now + SESSION_TTL, sub.expiresAt);
+    const fresh = { id: made.handoffId, link: made.link, epoch: sub.epoch, expiresAt, revoked: false, sessions: [] };
+    return change([...sub.handed, fresh]);
+  }
+  if (kind === "revokeHandoff") {
+    if (!sub.handed.some(({ id }) => id === handoffId)) return "not_found";
+    return change(sub.handed.map((one) => (one.id === handoffId ? { ...one, revoked: true } : one)));
+  }
+  must(link !== undefined, "a session was opened without a link");
+  return change(sub.handed.map((one) => (one.link === made.link ? opened(one, sub, made.session) : one)));
+}
+
+function opened(handed: Handed, sub: Sub, hash: string): Handed {
+  const expiresAt = isOpen(sub) ? Math.min(handed.expiresAt, sub.expiresAt) : handed.expiresAt;
+  return { ...handed, sessions: [...handed.sessions, { hash, expiresAt }].slice(-MAX_SESSIONS) };
+}
+
+/** What the product made up for a call: the model can't know it before. */
+export function mintedIn({ side: [row] }: Change): NonNullable<Call["minted"]> {
+  const { handoffId = "", link = "", sessions = [] } = row?.handoff ?? {};
+  return { handoffId, link, session: sessions.at(-1)?.hash ?? "" };
+}
+
+/** The hand-offs that a change writes are those of the model, and no others are touched. */
+export function checkSide(change: Change, before: Sub | undefined, after: Sub): void {
+  for (const { handoff } of change.side) {
+    const { handoffId: id, link = "", epoch, expiresAt, revokedAt, sessions } = handoff;
+    const seen = {
+      id,
+      link,
+      epoch,
+      expiresAt,
+      revoked: revokedAt !== undefined,
+      sessions: sessions.map(({ hash, expiresAt: until }) => ({ hash, expiresAt: until })),
+    };
+    const wanted = after.handed.find((one) => one.id === id);
+    must(sameJson(seen, wanted ?? null), () => `hand-off ${JSON.stringify(seen)}, expected ${JSON.stringify(wanted)}`);
+  }
+  const written = change.side.map(({ handoff }) => handoff.handoffId);
+  const changed = after.handed.filter((one) => !before?.handed.includes(one)).map(({ id }) => id);
+  must(
+    changed.every((id) => written.includes(id)),
+    "a change to a hand-off was not written",
+  );
+}
