@@ -11,6 +11,8 @@ import { newLoad, writeThrough } from "./patient-client.ts";
 const isLong = process.env.FORMBRIDGE_LONG === "1";
 const ROUNDS = isLong ? 20 : 2;
 const CLIENTS = 8;
+/** More than all rounds together write. */
+const DISK_MB = isLong ? 128 : 16;
 
 const folder = tempFolder();
 afterAll(() => folder.remove());
@@ -18,7 +20,7 @@ afterAll(() => folder.remove());
 /** A small disk of its own, seen by this process alone; an ordinary user may mount it in a namespace of their own. */
 const ON_SMALL_DISK = [
   ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
-  'mount -t tmpfs -o size=12m tmpfs "$0" && exec "$@"',
+  `mount -t tmpfs -o size=${DISK_MB}m tmpfs "$0" && exec "$@"`,
   folder.path,
 ];
 
