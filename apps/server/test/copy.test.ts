@@ -5,7 +5,7 @@ import { openCopyTarget } from "@formbridge/store-postgres";
 import { openCopySource } from "@formbridge/store-sqlite";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { runCommand, tempFolder } from "../../../test/support/child.ts";
+import { runCommand, start, tempFolder } from "../../../test/support/child.ts";
 import { handOff, visit, visitor } from "../../../test/support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../../../test/support/harness.ts";
 import {
@@ -17,12 +17,14 @@ import {
   idempotencyKey,
   setFields,
   submit,
+  until,
 } from "../../../test/support/moves.ts";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { copyStore } from "../src/copy-store.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
+const SUBMISSIONS = process.env.FORMBRIDGE_LONG === "1" ? 50_000 : 1_500;
 const SECRET = "the secret of the copied file";
 const folder = tempFolder();
 const file = join(folder.path, "formbridge.db");
@@ -112,6 +114,13 @@ async function emptyDatabase(): Promise<TestDatabase> {
   databases.push(database);
   return database;
 }
+
+/** The database has noticed that whoever was killed is gone. */
+const untilAlone = (database: TestDatabase): Promise<true> =>
+  until(async () => {
+    const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'formbridge'";
+    return (await database.query(sql)).length === 0 || undefined;
+  });
 
 const copy = (from: string, to: string, secret = SECRET) =>
   runCommand(["copy", "--from", `sqlite:${from}`, "--to", to], { FORMBRIDGE_SECRET: secret });
@@ -229,6 +238,36 @@ describe("what it refuses, and how it goes on", () => {
     const server = await serveOn(database);
     expect(await everything(server)).toEqual(held.everything);
     await server.stop();
+  });
+
+  it("[STORES-COPY-AGAIN] killed at any moment, it goes on and ends up whole", { timeout: 600_000 }, async () => {
+    const own = tempFolder();
+    const server = await startTestServer({
+      store: "sqlite",
+      fakeClock: false,
+      env: { ...env, FORMBRIDGE_DATA: own.path },
+    });
+    await server.putIntake({ id: "forms" });
+    for (let round = 0; round < SUBMISSIONS / 100; round++) {
+      await Promise.all(Array.from({ length: 100 }, () => created(server, "forms")));
+    }
+    await server.stop();
+    const from = join(own.path, "formbridge.db");
+    const database = await emptyDatabase();
+    const started = performance.now();
+    for (const moment of ["submissions: 1000", "tokens: 1000", "events: 2000", "verifying"]) {
+      const args = ["copy", "--from", `sqlite:${from}`, "--to", database.url];
+      const running = start(args, { FORMBRIDGE_SECRET: SECRET });
+      await until(() => running.stderr().includes(moment) || undefined, 120_000);
+      running.child.kill("SIGKILL");
+      await running.finished;
+      await untilAlone(database);
+    }
+    const { code, stdout, stderr } = await copy(from, database.url);
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: `${SUBMISSIONS} submissions copied and verified\n` });
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    process.stdout.write(`copy: ${SUBMISSIONS} submissions, killed four times, ${seconds} s\n`);
+    own.remove();
   });
 
   it("[STORES-COPY-REFUSES] a file that a server has open, in words", async () => {
