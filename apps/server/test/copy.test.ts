@@ -6,21 +6,12 @@ import { openCopySource } from "@formbridge/store-sqlite";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runCommand, start, tempFolder } from "../../../test/support/child.ts";
-import { handOff, visit, visitor } from "../../../test/support/handoffs.ts";
-import { type Loose, type Reply, startTestServer, type TestServer } from "../../../test/support/harness.ts";
-import {
-  create,
-  created,
-  eventsOf,
-  everything,
-  HUMAN,
-  idempotencyKey,
-  setFields,
-  submit,
-  until,
-} from "../../../test/support/moves.ts";
+import { visitor } from "../../../test/support/handoffs.ts";
+import { startTestServer, type TestServer } from "../../../test/support/harness.ts";
+import { create, created, eventsOf, everything, setFields, submit, until } from "../../../test/support/moves.ts";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { copyStore } from "../src/copy-store.ts";
+import { fill, type Held, keys } from "./copied-things.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -35,26 +26,11 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** What a caller holds of the old server. */
-interface Held {
-  open: Loose;
-  set: Reply;
-  failed: Reply;
-  pageToken: string;
-  everything: unknown;
-  histories: Map<string, Loose[]>;
-  viewer: string;
-  revoked: string;
-  handed: Loose;
-  session: string;
-}
-const held = {} as Held;
-const keys = { create: idempotencyKey("copied-create"), set: "copied-set-fields", failed: "copied-failed" };
-const submitEmpty = (server: TestServer, token: string) => submit(server, token, keys.failed);
+let held: Held;
 
 beforeAll(async () => {
   const server = await startTestServer({ store: "sqlite", env, fakeClock: false });
-  await fill(server);
+  held = await fill(server);
   await server.stop();
   const db = new Database(file, { readonly: true });
   for (const kind of COPY_KINDS) {
@@ -62,52 +38,6 @@ beforeAll(async () => {
   }
   db.close();
 });
-
-/** Every kind of thing that there can be. */
-async function fill(server: TestServer): Promise<void> {
-  const schema = {
-    type: "object",
-    properties: { name: { type: "string" }, iban: { type: "string", "x-sensitive": true } },
-    required: ["name"],
-  };
-  await server.putIntake({ id: "forms", schema });
-  await server.putIntake({ id: "forms", schema, version: "2", name: "Forms, again" });
-  await server.putIntake({ id: "delivered", destination: { kind: "webhook", url: "https://example.com/hook" } });
-  const gate = { name: "legal", reviewers: { roles: ["legal"] }, requiredApprovals: 1, escalateAfterMs: 3_600_000 };
-  await server.putIntake({ id: "gated", approvalGates: [gate] });
-  await server.putIntake({ id: "retired" });
-  await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
-  const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
-  await server.putIntake({ id: "acme-forms" }, tenant);
-  await created(server, "acme-forms", { key: tenant });
-  const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "viewer\u0000" } });
-  const revoked = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "gone" } });
-  const list = await server.call("GET", "/keys?limit=1000", { key: server.adminKey });
-  await server.call("DELETE", `/keys/${list.body.items.at(-1).keyId}`, { key: server.adminKey });
-
-  const body = { idempotencyKey: keys.create, initialFields: { name: "Ada\u0000", iban: "DE00 1234" } };
-  const open = await created(server, "forms", { body, headers: {} });
-  const set = await setFields(server, open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
-  const empty = await created(server, "forms");
-  const failed = await submitEmpty(server, empty.resumeToken);
-  for (const intake of ["delivered", "gated", "forms"]) {
-    const made = await created(server, intake, { body: { initialFields: { name: "Bob" } } });
-    expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
-  }
-  for (let count = 0; count < 5; count++) await created(server, "forms");
-  const handed = await created(server, "forms");
-  const { session } = await visit(server, await handOff(server, handed.resumeToken), HUMAN);
-  const page = await server.call("GET", "/events?stream=all&limit=5", { key: server.adminKey });
-  const submissions = await server.call("GET", "/submissions?limit=1000", { key: server.adminKey });
-  const histories = new Map<string, Loose[]>();
-  for (const { submissionId } of submissions.body.items) {
-    histories.set(submissionId, await eventsOf(server, submissionId, "stream=all&proof=true&limit=1000"));
-  }
-  await server.server.core.operations.flushAudit();
-  const { nextPageToken: pageToken } = page.body;
-  Object.assign(held, { open, set, failed, pageToken, histories, viewer, revoked, session, handed });
-  held.everything = await everything(server);
-}
 
 async function emptyDatabase(): Promise<TestDatabase> {
   const database = await createDatabase();
@@ -178,6 +108,8 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
     ]);
     const set = await setFields(server, held.open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
     expect(set.body).toEqual({ ...held.set.body, _idempotent: true });
+    const failed = await submit(server, held.empty.resumeToken, keys.failed);
+    expect([failed.status, failed.body._idempotent, failed.body.error]).toEqual([422, true, held.failed.body.error]);
   });
 
   it("[STORES-COPY-CONTINUES] old tokens go on, sealed values included, and their histories hold", async () => {
