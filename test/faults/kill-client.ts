@@ -22,11 +22,14 @@ export interface Story {
   answered: { sent: Sent; body: Loose }[];
   /** Died on the way: done, or not done. */
   open?: Sent;
+  /** What its answer told of it, if there was one. */
+  openIs?: "not done" | "in doubt";
 }
 
 export interface Answer {
   status: number;
   body: Loose;
+  retryAfter: string | null;
 }
 
 const ACTOR = { kind: "agent", id: "killer" } as const;
@@ -42,7 +45,8 @@ export async function send(url: string, sent: Sent): Promise<Answer> {
     headers: { "content-type": "application/json", ...(key !== undefined && { "idempotency-key": key }) },
     body: JSON.stringify({ actor: ACTOR, ...content }),
   });
-  return { status: response.status, body: await response.json() };
+  const retryAfter = response.headers.get("retry-after");
+  return { status: response.status, body: await response.json(), retryAfter };
 }
 
 interface Client {
@@ -60,12 +64,7 @@ export async function writeUntilKilled(url: string, client: Client): Promise<Sto
     const mark = `${name}-${count}`;
     const story: Story = { mark, version: 0, fields: {}, answered: [] };
     stories.push(story);
-    const steps: Sent["what"][] = [
-      "create",
-      ...Array.from({ length: dice.below(4) }, () => "setFields" as const),
-      "submit",
-    ];
-    for (const [index, what] of steps.entries()) {
+    for (const [index, what] of stepsOf(dice).entries()) {
       const alive = await step(url, story, nextRequest({ what, index, story, dice }));
       if (!alive) return stories;
       progress.answers += 1;
@@ -73,7 +72,13 @@ export async function writeUntilKilled(url: string, client: Client): Promise<Sto
   }
 }
 
-function nextRequest({
+export const stepsOf = (dice: Dice): Sent["what"][] => [
+  "create",
+  ...Array.from({ length: dice.below(4) }, () => "setFields" as const),
+  "submit",
+];
+
+export function nextRequest({
   what,
   index,
   story,

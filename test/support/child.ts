@@ -23,9 +23,10 @@ interface Running {
   finished: Promise<Finished>;
 }
 
-/** The command as a user has it: a process of its own, that sees only the given environment. */
-export function start(args: readonly string[], env: Env): Running {
-  const child = spawn(process.execPath, [BIN, ...args], {
+/** The command as a user has it: a process of its own, that sees only the given environment. `under` is put before it. */
+export function start(args: readonly string[], env: Env, under: readonly string[] = []): Running {
+  const [program = "", ...rest] = [...under, process.execPath, BIN, ...args];
+  const child = spawn(program, rest, {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -48,6 +49,7 @@ export const runCommand = (args: readonly string[], env: Env): Promise<Finished>
 
 export interface ServerProcess {
   url: string;
+  pid: number;
   /** All it has printed and logged so far. */
   output(): string;
   stdout(): string;
@@ -58,8 +60,8 @@ export interface ServerProcess {
 }
 
 /** `formbridge serve`, once it listens. */
-export async function startServerProcess(env: Env): Promise<ServerProcess> {
-  const running = start(["serve"], env);
+export async function startServerProcess(env: Env, under: readonly string[] = []): Promise<ServerProcess> {
+  const running = start(["serve"], env, under);
   let ended: Finished | undefined;
   void running.finished.then((finished) => {
     ended = finished;
@@ -74,6 +76,7 @@ export async function startServerProcess(env: Env): Promise<ServerProcess> {
   };
   return {
     url,
+    pid: running.child.pid ?? 0,
     output: () => running.stdout() + running.stderr(),
     stdout: running.stdout,
     stop: (signal = "SIGTERM") => end(signal),

@@ -195,7 +195,7 @@ export const minimalIntake = (id: string): IntakeDefinition => ({
   destination: { kind: "store" },
 });
 
-function caller(url: string): TestServer["call"] {
+export function caller(url: string): TestServer["call"] {
   return async (method, path, { body, raw, headers = {}, key } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(url + path, {

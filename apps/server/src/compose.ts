@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
+import { type BreakerNotes, createBreaker, guardBackend } from "@formbridge/breaker";
 import {
   type Authenticator,
   type Backend,
@@ -19,7 +20,7 @@ import {
   type Wakeups,
 } from "@formbridge/core";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
-import { createPostgresWakeups, openPostgresBackend } from "@formbridge/store-postgres";
+import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withPresetKey } from "./admin-key.ts";
@@ -40,6 +41,8 @@ export interface ComposeOptions {
   instrumentation?: Instrumentation;
   /** Hears why tokens were refused and keys not had; without it nobody does. */
   authNotes?: AuthNotes;
+  /** Hears when a store goes down and comes back. */
+  breakerNotes?: BreakerNotes;
   /** Where the server is reached, once that is known; the settings' word comes first. */
   publicUrl?: () => string;
   /** Brings codes to their readers; without one, magic links are refused. */
@@ -57,7 +60,8 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
   const { publicUrl = () => localUrl(config) } = options;
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
-  const { wakeups, rateLimiter, health, ...stores } = await openStores(config, { now, instrumentation, sealer });
+  const parts = { now, instrumentation, sealer, breakerNotes: options.breakerNotes };
+  const { wakeups, rateLimiter, health, ...stores } = await openStores(config, parts);
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
   const operations = createOperations({
@@ -90,6 +94,11 @@ function authenticatorOf(
   });
 }
 
+function behindBreaker(backend: Backend, notes: BreakerNotes | undefined): Backend {
+  const probe = (): Promise<Health> => backend.tokens.health();
+  return guardBackend(backend, createBreaker({ probe, ...(notes && { notes }) }));
+}
+
 interface Stores extends Backend {
   wakeups: Wakeups;
   rateLimiter: RateLimiter;
@@ -100,17 +109,18 @@ interface StoreParts {
   now: () => number;
   instrumentation: Instrumentation;
   sealer: Sealer;
+  breakerNotes: BreakerNotes | undefined;
 }
 
 async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
   const { database, redis } = config;
-  const backend = await openDatabase(database, parts);
+  const backend = behindBreaker(await openDatabase(database, parts), parts.breakerNotes);
   const wakeups = createLocalWakeups();
   const rateLimiter = createMemoryRateLimiter(parts);
-  const health = async () => ({
-    store: await backend.tokens.health(),
-    idempotency: await backend.idempotency.health(),
-  });
+  const health = async () => {
+    const [store, idempotency] = await Promise.all([backend.tokens.health(), backend.idempotency.health()]);
+    return { store, idempotency };
+  };
   const alone: Stores = { ...backend, wakeups, rateLimiter, health };
   if (redis !== undefined) return withRedis(alone, { redis, backends: config.backends, sealer: parts.sealer });
   return database.kind === "postgres" ? withNotices(alone, createPostgresWakeups(wakeups, database)) : alone;
@@ -118,9 +128,18 @@ async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
 
 async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<Backend> {
   if (choice.kind === "memory") return createMemoryBackend(parts);
-  if (choice.kind === "postgres") return openPostgresBackend(choice);
+  if (choice.kind === "postgres") return openPostgres(choice);
   mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
   return openSqliteBackend({ file: choice.file, now: parts.now, instrumentation: parts.instrumentation });
+}
+
+async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }): Promise<Backend> {
+  const backend = await openPostgresBackend(choice);
+  await refuseUnfinishedCopy(choice).catch(async (error: unknown) => {
+    await backend.close();
+    throw error;
+  });
+  return backend;
 }
 
 /** Readers of other instances are woken too. */

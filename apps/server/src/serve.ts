@@ -1,4 +1,5 @@
 import type { AuthNotes } from "@formbridge/auth-jwt";
+import type { BreakerNotes } from "@formbridge/breaker";
 import { createHttpServer } from "@formbridge/http";
 import { startWorker } from "@formbridge/worker";
 import type { Logger } from "pino";
@@ -27,7 +28,12 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
   const logger = createLogger(config.logLevel);
   // With port 0 the address is known only when somebody listens.
   let url = localUrl(config);
-  const core = await composeCore(config, { authNotes: authNotesIn(logger), publicUrl: () => url, ...options });
+  const core = await composeCore(config, {
+    authNotes: authNotesIn(logger),
+    breakerNotes: breakerNotesIn(logger),
+    publicUrl: () => url,
+    ...options,
+  });
   try {
     await registerFolder(core, folder);
     const running = await listen(config, core, logger);
@@ -40,6 +46,11 @@ export async function serve(config: Config, options: ComposeOptions = {}): Promi
 }
 
 /** A caller learns that a token is not good; why, only the log tells. */
+const breakerNotesIn = (logger: Logger): BreakerNotes => ({
+  opened: (access, cause) => logger.error({ err: cause, access }, "the store is down; probing it"),
+  closed: (access) => logger.info({ access }, "the store is back"),
+});
+
 const authNotesIn = (logger: Logger): AuthNotes => ({
   refused: (note) => logger.debug(note, "access token refused"),
   keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "keys of an issuer can't be had"),

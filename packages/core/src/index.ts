@@ -12,8 +12,10 @@ export { createOperations, type Operations } from "./operations/create-operation
 export { DEFAULT_RATE_RULES, type Deps, type RateRules, type Settings } from "./operations/deps.ts";
 export { DEFAULT_TENANT } from "./operations/keys.ts";
 export type { Answer } from "./operations/support/answer.ts";
+export { opensAnswer, opensSnapshot } from "./operations/support/open-snapshot.ts";
 export { type Authenticator, AuthenticatorDown, type Principal } from "./ports/authenticator.ts";
 export type { Backend } from "./ports/backend.ts";
+export * from "./ports/copy.ts";
 export type * from "./ports/deadlines.ts";
 export * from "./ports/events.ts";
 export type * from "./ports/handoffs.ts";

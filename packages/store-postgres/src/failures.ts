@@ -1,4 +1,4 @@
-import { StoreDown } from "@formbridge/core";
+import { CallRefused, StoreDown } from "@formbridge/core";
 import { DatabaseError } from "pg";
 
 /**
@@ -23,14 +23,22 @@ function told(error: unknown): string {
   return error.code === LOCK_TIMEOUT ? "another write holds what this one needs" : "the database can't do that";
 }
 
+/** Locks that others hold, deadlocks, values and constraints, and our own: faults of the call, not of the database. */
+const ABOUT_THE_CALL = [LOCK_TIMEOUT, "22", "23", "40", "FB"];
+
+const isAboutTheCall = (error: unknown): boolean =>
+  error instanceof DatabaseError && ABOUT_THE_CALL.some((start) => error.code?.startsWith(start));
+
 /** A statement that may have changed something failed. */
 export function failedWrite(error: unknown): StoreDown {
+  if (isAboutTheCall(error)) return new CallRefused(told(error), error);
   const outcome = isCertain(error) || wasNeverSent(error) ? "not_applied" : "unknown";
   return new StoreDown(told(error), outcome, error);
 }
 
 /** Nothing was, or could have been, changed. */
-export const failedBefore = (error: unknown): StoreDown => new StoreDown(told(error), "not_applied", error);
+export const failedBefore = (error: unknown): StoreDown =>
+  isAboutTheCall(error) ? new CallRefused(told(error), error) : new StoreDown(told(error), "not_applied", error);
 
 /** In words. A host with several addresses fails with several errors and no words of its own. */
 export function reasonOf(error: unknown): string {

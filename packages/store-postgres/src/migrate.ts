@@ -19,7 +19,7 @@ export interface MigrationOptions {
   connectTimeoutMs: number;
 }
 
-async function withClient<Result>(
+export async function withClient<Result>(
   { url, connectTimeoutMs }: MigrationOptions,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {

@@ -42,7 +42,8 @@ export function openSqliteBackend({ file, ...options }: SqliteOptions): Backend 
 /** The same on a database that is open and up to date; closing the backend closes it. */
 export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "file">): Backend {
   const { now, instrumentation = silent } = options;
-  const health = createHealthCheck(db);
+  let lastWriteFailed = false;
+  const health = createHealthCheck(db, () => lastWriteFailed);
   const records = createRecords(db);
   const cache = createReadCache(createForeignWrites(db));
   const rows = createRowCache(createForeignWrites(db));
@@ -51,6 +52,9 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
   const apply = createApplyChange(db, { records, load: loadInCommit, now });
   const group = createGroupCommit(db, apply, {
     committed: rows.committed,
+    ended: (failed) => {
+      lastWriteFailed = failed;
+    },
     measured: (changes, ms) => instrumentation.record({ name: "group_commit", changes, ms }),
   });
   return {

@@ -1,4 +1,4 @@
-import { StoreDown } from "@formbridge/core";
+import { CallRefused, StoreDown } from "@formbridge/core";
 import { SqliteError } from "better-sqlite3";
 
 /** Codes of a COMMIT that failed before anything could have become durable. */
@@ -6,7 +6,10 @@ const NOTHING_WRITTEN = ["SQLITE_FULL", "SQLITE_BUSY", "SQLITE_READONLY", "SQLIT
 
 /** Only COMMIT makes a group durable, so what failed before it was not applied. */
 export function failedBeforeCommit(error: unknown): StoreDown {
-  return error instanceof StoreDown ? error : new StoreDown("the database can't take the change", "not_applied", error);
+  if (error instanceof StoreDown) return error;
+  const message = "the database can't take the change";
+  const isAboutTheChange = error instanceof SqliteError && error.code.startsWith("SQLITE_CONSTRAINT");
+  return isAboutTheChange ? new CallRefused(message, error) : new StoreDown(message, "not_applied", error);
 }
 
 /** After a failed sync nobody knows what the disk kept: the write may be there after a restart. */

@@ -8,7 +8,7 @@
  *
  * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
  */
-import { type Change, type Committed, StoreDown } from "@formbridge/core";
+import { CallRefused, type Change, type Committed, StoreDown } from "@formbridge/core";
 import type { Database, Statement } from "better-sqlite3";
 import { failedBeforeCommit, failedCommit } from "./failures.ts";
 
@@ -25,6 +25,8 @@ type Outcome = Committed | StoreDown;
 /** Is told after the COMMIT, before anybody is answered. */
 export interface CommitWatcher {
   committed(change: Change): void;
+  /** `failed`: the group was not committed. */
+  ended(failed: boolean): void;
   measured(changes: number, ms: number): void;
 }
 
@@ -69,6 +71,7 @@ export function createGroupCommit(
     const started = performance.now();
     const outcomes = run(group.map((queued) => queued.change));
     watcher.measured(group.length, performance.now() - started);
+    watcher.ended(outcomes.every((outcome) => outcome instanceof StoreDown && !(outcome instanceof CallRefused)));
     group.forEach((queued, index) => {
       const outcome = outcomes[index];
       if (outcome === undefined || outcome instanceof StoreDown) queued.reject(failedBeforeCommit(outcome));

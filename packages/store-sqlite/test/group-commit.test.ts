@@ -64,7 +64,7 @@ describe("group commit", () => {
       orphan.run();
       return { kind: "committed" as const, at: 0 };
     };
-    const group = createGroupCommit(db, apply, { committed: () => {}, measured: () => {} });
+    const group = createGroupCommit(db, apply, { committed: () => {}, ended: () => {}, measured: () => {} });
     const answers = await Promise.allSettled(many(3).map(group.commit));
     expect(answers.every(({ status }) => status === "rejected")).toBe(true);
     expect(db.inTransaction).toBe(false);
@@ -77,7 +77,7 @@ describe("a store that can't write", () => {
   it("says on a full disk that nothing was applied, and still reads and recovers", async () => {
     const db = openDatabase(tempFile());
     migrate(db);
-    const { store, submissions, close } = createSqliteBackend(db, { now: () => 0 });
+    const { store, submissions, tokens, close } = createSqliteBackend(db, { now: () => 0 });
     const kept = creation({ at: 0 });
     await store.commit(kept);
     const pages = Number(db.pragma("page_count", { simple: true }));
@@ -88,6 +88,14 @@ describe("a store that can't write", () => {
       expect(answer).toMatchObject({ reason: { outcome: "not_applied", cause: { code: "SQLITE_FULL" } } });
     }
     expect(await submissions.list({ tenant: kept.tenant }, { limit: 10 })).toEqual([kept.row]);
+    // Another writer's lock stands for what a small write fails at: after a failed write, health asks for one.
+    const other = openDatabase(db.name);
+    db.pragma("busy_timeout = 0");
+    other.exec("BEGIN IMMEDIATE");
+    expect(await tokens.health()).toMatchObject({ healthy: false });
+    other.exec("ROLLBACK");
+    other.close();
+    expect(await tokens.health()).toMatchObject({ healthy: true });
     db.pragma("max_page_count = 1000000");
     expect(await Promise.all(huge.map(store.commit))).toEqual(huge.map(() => ({ kind: "committed", at: 0 })));
     await close();

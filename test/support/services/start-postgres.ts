@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,16 +7,21 @@ import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./p
 
 const USER = "formbridge";
 
+export interface Cluster {
+  details: { url: string; clocks: string };
+  /** Starts the server, on the same port each time. Resolves when it takes connections. */
+  run(): Promise<ChildProcess>;
+}
+
 /**
- * A whole PostgreSQL of its own, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our code
- * relies on must be its own. For tests it does not wait for the disk: what it answered outlives its processes, not the machine.
+ * The folder of a whole PostgreSQL, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our
+ * code relies on must be its own. For tests it does not wait for the disk: what it answered outlives its processes, not the
+ * machine.
  */
-export const startPostgres: Starter = (folder) => start(folder, { fsync: "off" });
-
-/** The same, and what it answered is on the disk. */
-export const startDurablePostgres: Starter = (folder) => start(folder, { fsync: "on" });
-
-async function start(folder: string, { fsync }: { fsync: "on" | "off" }): Promise<Service> {
+export async function createCluster(
+  folder: string,
+  { fsync = "off" }: { fsync?: "on" | "off" } = {},
+): Promise<Cluster> {
   const account = accountFor("postgres");
   const data = join(folder, "data");
   const secret = join(folder, "password");
@@ -40,16 +46,31 @@ async function start(folder: string, { fsync }: { fsync: "on" | "off" }): Promis
     lc_messages: "C",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = account.start(findProgram("postgres", "postgresql"), ["-D", data, ...flags], { cwd: folder });
-  await untilPrinted(server, "database system is ready to accept connections");
   return {
     details: { url: `postgres://${USER}:${password}@127.0.0.1:${port}`, clocks: join(folder, "clocks") },
-    stop: () =>
-      new Promise((resolve) => {
-        if (server.exitCode !== null || server.signalCode !== null) return resolve();
-        server.once("exit", () => resolve());
-        // At once: nothing in it is to be kept.
-        server.kill("SIGQUIT");
-      }),
+    async run() {
+      const server = account.start(findProgram("postgres", "postgresql"), ["-D", data, ...flags], { cwd: folder });
+      await untilPrinted(server, "database system is ready to accept connections");
+      return server;
+    },
   };
 }
+
+/** At once, as after a crash. */
+export const stopImmediately = (server: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (server.exitCode !== null || server.signalCode !== null) return resolve();
+    server.once("exit", () => resolve());
+    server.kill("SIGQUIT");
+  });
+
+async function start(cluster: Promise<Cluster>): Promise<Service> {
+  const { details, run } = await cluster;
+  const server = await run();
+  return { details, stop: () => stopImmediately(server) };
+}
+
+export const startPostgres: Starter = (folder) => start(createCluster(folder));
+
+/** What it answered is on the disk. */
+export const startDurablePostgres: Starter = (folder) => start(createCluster(folder, { fsync: "on" }));

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
+import { copyCommand } from "./copy.ts";
 import { doctorCommand } from "./doctor.ts";
 import { eventsCommand } from "./events.ts";
 import { intakesCommand } from "./intakes.ts";
@@ -20,6 +21,7 @@ export function createProgram(): Command {
     .addCommand(eventsCommand())
     .addCommand(verifyCommand())
     .addCommand(migrateCommand())
+    .addCommand(copyCommand())
     .addCommand(doctorCommand());
   // A mistyped command is told what there is, whichever command it was meant to be.
   for (const command of program.commands) command.showHelpAfterError();

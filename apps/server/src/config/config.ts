@@ -117,6 +117,10 @@ export function readConfig(env: Env = process.env): Config {
   };
 }
 
+/** The same environment, on another database. */
+export const readConfigOn = (databaseUrl: string): Config =>
+  readConfig({ ...process.env, FORMBRIDGE_DATABASE_URL: databaseUrl });
+
 function operationSettings(read: Reader): Settings {
   return {
     policy: {

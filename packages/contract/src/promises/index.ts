@@ -10,6 +10,7 @@ import { NAMES_PROMISES } from "./names.ts";
 import type { ContractPromise } from "./promise.ts";
 import { RUNNING_PROMISES } from "./running.ts";
 import { STATES_PROMISES } from "./states.ts";
+import { STORES_PROMISES } from "./stores.ts";
 import { TOKENS_PROMISES } from "./tokens.ts";
 
 /** Every promise of the contract, chapter by chapter. */
@@ -23,6 +24,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...EVENTS_PROMISES,
   ...HANDOFF_PROMISES,
   ...RUNNING_PROMISES,
+  ...STORES_PROMISES,
   ...JWT_PROMISES,
   ...LISTS_PROMISES,
   ...BAD_INPUT_PROMISES,

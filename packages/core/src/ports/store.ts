@@ -173,6 +173,16 @@ export class StoreDown extends Error {
   }
 }
 
+/**
+ * The store is up and refused this one call, for what it was: a lock that another write holds, a value, a constraint. Nothing was
+ * applied, and it says nothing about the next call.
+ */
+export class CallRefused extends StoreDown {
+  constructor(message: string, cause?: unknown) {
+    super(message, "not_applied", cause);
+  }
+}
+
 /** Is a record still to be honoured? One rule, for look-ups and clean-up alike. */
 export function isLive(record: KeyRecord, submissionEndedAt: Instant | undefined, now: Instant): boolean {
   if (now < record.expiresAt) return true;

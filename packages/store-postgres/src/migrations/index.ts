@@ -4,7 +4,8 @@ import { load } from "./0003-load.ts";
 import { commit } from "./0004-commit.ts";
 import { feed } from "./0005-feed.ts";
 import { intakes } from "./0006-intakes.ts";
+import { copies } from "./0007-copies.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
-export const MIGRATIONS: readonly Migration[] = [tables, clockAndChain, load, commit, feed, intakes];
+export const MIGRATIONS: readonly Migration[] = [tables, clockAndChain, load, commit, feed, intakes, copies];

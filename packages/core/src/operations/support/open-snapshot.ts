@@ -2,7 +2,7 @@ import type { JsonObject } from "@formbridge/contract";
 import { joinSensitive, splitSensitive } from "../../domain/fields/mask.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Submission } from "../../domain/submission.ts";
-import type { Sealer } from "../../ports/sealer.ts";
+import type { Sealed, Sealer } from "../../ports/sealer.ts";
 import type { Snapshot, SubmissionRow } from "../../ports/store.ts";
 
 /** What a sealed value is bound to: moved to another row, it does not open. */
@@ -32,3 +32,22 @@ export function closeRow(sealer: Sealer, submission: Submission, intake: Compile
 /** The current token in clear, for those who may hold it. */
 export const openToken = (sealer: Sealer, snapshot: Snapshot): string =>
   sealer.open(snapshot.sealedToken, boundToToken(snapshot.submission));
+
+function opens(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Do these keys open all that is sealed in the row? */
+export const opensSnapshot = (sealer: Sealer, snapshot: Snapshot): boolean =>
+  opens(() => [openToken(sealer, snapshot), openRow(sealer, snapshot)]);
+
+/** Do these keys open the answer that was recorded for a submission? */
+export const opensAnswer = (
+  sealer: Sealer,
+  { answer, ...submission }: { tenant: string; submissionId: string; answer: Sealed },
+): boolean => opens(() => sealer.open(answer, boundToAnswer(submission)));

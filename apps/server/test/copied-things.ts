@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import { handOff, visit } from "../../../test/support/handoffs.ts";
+import type { Loose, Reply, TestServer } from "../../../test/support/harness.ts";
+import {
+  created,
+  eventsOf,
+  everything,
+  HUMAN,
+  idempotencyKey,
+  setFields,
+  submit,
+} from "../../../test/support/moves.ts";
+
+/** What a caller holds of the old server. */
+export interface Held {
+  open: Loose;
+  set: Reply;
+  empty: Loose;
+  failed: Reply;
+  pageToken: string;
+  everything: unknown;
+  histories: Map<string, Loose[]>;
+  viewer: string;
+  revoked: string;
+  handed: Loose;
+  session: string;
+}
+export const keys = { create: idempotencyKey("copied-create"), set: "copied-set-fields", failed: "copied-failed" };
+
+/** Every kind of thing that there can be. */
+export async function fill(server: TestServer): Promise<Held> {
+  const schema = {
+    type: "object",
+    properties: { name: { type: "string" }, iban: { type: "string", "x-sensitive": true } },
+    required: ["name"],
+  };
+  await server.putIntake({ id: "forms", schema });
+  await server.putIntake({ id: "forms", schema, version: "2", name: "Forms, again" });
+  await server.putIntake({ id: "delivered", destination: { kind: "webhook", url: "https://example.com/hook" } });
+  const gate = { name: "legal", reviewers: { roles: ["legal"] }, requiredApprovals: 1, escalateAfterMs: 3_600_000 };
+  await server.putIntake({ id: "gated", approvalGates: [gate] });
+  await server.putIntake({ id: "retired" });
+  await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
+  const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
+  await server.putIntake({ id: "acme-forms" }, tenant);
+  await created(server, "acme-forms", { key: tenant });
+  const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "viewer\u0000" } });
+  const revoked = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "gone" } });
+  const list = await server.call("GET", "/keys?limit=1000", { key: server.adminKey });
+  await server.call("DELETE", `/keys/${list.body.items.at(-1).keyId}`, { key: server.adminKey });
+
+  const body = { idempotencyKey: keys.create, initialFields: { name: "Ada\u0000", iban: "DE00 1234" } };
+  const open = await created(server, "forms", { body, headers: {} });
+  const set = await setFields(server, open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
+  const empty = await created(server, "forms");
+  const failed = await submit(server, empty.resumeToken, keys.failed);
+  for (const intake of ["delivered", "gated", "forms"]) {
+    const made = await created(server, intake, { body: { initialFields: { name: "Bob" } } });
+    expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
+  }
+  for (let count = 0; count < 5; count++) await created(server, "forms");
+  const handed = await created(server, "forms");
+  const { session } = await visit(server, await handOff(server, handed.resumeToken), HUMAN);
+  const page = await server.call("GET", "/events?stream=all&limit=5", { key: server.adminKey });
+  const submissions = await server.call("GET", "/submissions?limit=1000", { key: server.adminKey });
+  const histories = new Map<string, Loose[]>();
+  for (const { submissionId } of submissions.body.items) {
+    histories.set(submissionId, await eventsOf(server, submissionId, "stream=all&proof=true&limit=1000"));
+  }
+  await server.server.core.operations.flushAudit();
+  const { nextPageToken: pageToken } = page.body;
+  const held = { open, set, empty, failed, pageToken, histories, viewer, revoked, session, handed };
+  return { ...held, everything: await everything(server) };
+}

@@ -1,0 +1,128 @@
+import { CallRefused, type Health, StoreDown } from "@formbridge/core";
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from "cockatiel";
+
+/** What a call does to the backend. What can't be written may still be read: a full disk. */
+export type Access = "read" | "write";
+
+/** Hears when a circuit opens and closes. */
+export interface BreakerNotes {
+  opened(access: Access, cause: unknown): void;
+  closed(access: Access): void;
+}
+
+export interface BreakerOptions {
+  /** A real question to the backend; never throws. */
+  probe(): Promise<Health>;
+  notes?: BreakerNotes;
+  /** So many failures in a row open a circuit. */
+  failures?: number;
+  /** The pause between two probes of an open circuit, and what one of them may take. */
+  probeEveryMs?: number;
+  /** Runs a task later; answers how to call it off. */
+  later?: (task: () => void, ms: number) => () => void;
+}
+
+export interface Breaker {
+  /** Makes the call, or throws `StoreDown` without making it. */
+  guard<Result>(access: Access, call: () => Promise<Result>): Promise<Result>;
+  /** Asks the backend, and not for longer than a probe may take. While a circuit is open: what the last probe found. */
+  health(): Promise<Health>;
+  /** No more probes. */
+  stop(): void;
+}
+
+const FAILURES = 5;
+const PROBE_EVERY_MS = 1_000;
+const SILENT: BreakerNotes = { opened: () => {}, closed: () => {} };
+
+function onTimer(task: () => void, ms: number): () => void {
+  const timer = setTimeout(task, ms).unref();
+  return () => clearTimeout(timer);
+}
+
+/**
+ * A circuit for reading and one for writing. A backend that can't be read is not written either.
+ *
+ *   closed ──failures in a row──▶ open ──a probe finds the backend healthy──▶ closed
+ *
+ * No caller's request is used to find out whether the backend is back: it would wait for a time-out, or end in doubt.
+ */
+export function createBreaker(options: BreakerOptions): Breaker {
+  const { probe, notes = SILENT, failures = FAILURES, probeEveryMs = PROBE_EVERY_MS, later = onTimer } = options;
+  let known: Health = { healthy: true, latencyMs: 0 };
+  let callOff: (() => void) | undefined;
+  let stopped = false;
+  const circuits = { read: circuit("read"), write: circuit("write") };
+
+  function circuit(access: Access) {
+    const counter = new ConsecutiveBreaker(failures);
+    const policy = circuitBreaker(
+      handleWhen((error) => error instanceof StoreDown && !(error instanceof CallRefused)),
+      // Time alone never opens the way again.
+      { halfOpenAfter: Number.POSITIVE_INFINITY, breaker: counter },
+    );
+    let held: { dispose(): void } | undefined;
+    policy.onBreak((reason) => {
+      if (held !== undefined || "isolated" in reason) return;
+      const cause: unknown = "error" in reason ? reason.error : undefined;
+      known = { healthy: false, latencyMs: 0, detail: cause instanceof Error ? cause.message : "the store failed" };
+      held = policy.isolate();
+      notes.opened(access, cause);
+      probeLater(0);
+    });
+    return {
+      isOpen: () => policy.state !== CircuitState.Closed,
+      run: <Result>(call: () => Promise<Result>): Promise<Result> => policy.execute(call),
+      close() {
+        if (held === undefined) return;
+        // Calls that were on their way since before may still fail: they alone must not open it again.
+        counter.success();
+        held.dispose();
+        held = undefined;
+        notes.closed(access);
+      },
+    };
+  }
+
+  const isOpen = (): boolean => circuits.read.isOpen() || circuits.write.isOpen();
+
+  /** From the start of a probe to the start of the next: one that hung is followed at once. */
+  function probeLater(tookMs: number): void {
+    if (stopped) return;
+    callOff ??= later(
+      async () => {
+        callOff = undefined;
+        known = await bounded();
+        if (known.healthy) for (const each of Object.values(circuits)) each.close();
+        if (isOpen()) probeLater(known.latencyMs);
+      },
+      Math.max(0, probeEveryMs - tookMs),
+    );
+  }
+
+  /** A backend that hangs is as bad as one that fails, and is known sooner. */
+  function bounded(): Promise<Health> {
+    return new Promise((resolve) => {
+      const detail = `no answer within ${probeEveryMs} ms`;
+      const giveUp = later(() => resolve({ healthy: false, latencyMs: probeEveryMs, detail }), probeEveryMs);
+      void probe().then((health) => {
+        giveUp();
+        resolve(health);
+      });
+    });
+  }
+
+  return {
+    async guard(access, call) {
+      if (circuits.read.isOpen() || circuits[access].isOpen()) {
+        throw new StoreDown(`not asked, since it is down: ${known.detail ?? ""}`, "not_applied");
+      }
+      return await circuits[access].run(call);
+    },
+    health: async () => (isOpen() ? { ...known, healthy: false } : await bounded()),
+    stop() {
+      stopped = true;
+      callOff?.();
+    },
+  };
+}

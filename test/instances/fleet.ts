@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { type ServerProcess, startServerProcess, tempFolder } from "../support/child.ts";
+import { until } from "../support/moves.ts";
+import { createDatabase } from "../support/services/postgres.ts";
+import { accountFor, findProgram, freePort, untilPrinted } from "../support/services/programs.ts";
+
+const CONFIG = join(import.meta.dirname, "../../examples/deploy/haproxy.cfg");
+const NAMES = ["ONE", "TWO", "THREE"] as const;
+
+/** Three servers on one PostgreSQL behind HAProxy, as docs/how-to/deploy.md has it. */
+export interface Fleet {
+  url: string;
+  env: Record<string, string>;
+  database: Awaited<ReturnType<typeof createDatabase>>;
+  instances: ServerProcess[];
+  /** Starts one that was killed, at its old address, and waits until it is ready. */
+  restart(index: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startFleet(adminKey: string): Promise<Fleet> {
+  const folder = tempFolder();
+  const database = await createDatabase();
+  const env = {
+    FORMBRIDGE_DATA: folder.path,
+    FORMBRIDGE_INTAKES: folder.path,
+    FORMBRIDGE_DATABASE_URL: database.url,
+    FORMBRIDGE_SECRET: "a secret of every test instance",
+    FORMBRIDGE_ADMIN_KEY: adminKey,
+    FORMBRIDGE_TRUST_PROXY: "1",
+    FORMBRIDGE_RATE_LIMIT: "off",
+    FORMBRIDGE_LOG_LEVEL: "debug",
+  };
+  const ports = await Promise.all(NAMES.map(() => freePort()));
+  const start = (port: number | undefined) =>
+    startServerProcess({ ...env, FORMBRIDGE_PORT: String(port) }, ["setpriv", "--pdeathsig=KILL"]);
+  const instances = await Promise.all(ports.map(start));
+  const bind = `127.0.0.1:${await freePort()}`;
+  const addresses = Object.fromEntries(NAMES.map((name, index) => [`FORMBRIDGE_${name}`, `127.0.0.1:${ports[index]}`]));
+  // As whoever runs the tests: others may not be able to read the file.
+  const proxy = accountFor("root").start(findProgram("haproxy", "haproxy"), ["-db", "-f", CONFIG], {
+    env: { PATH: process.env.PATH, HAPROXY_BIND: bind, ...addresses },
+  });
+  const url = `http://${bind}`;
+  async function stop(): Promise<void> {
+    proxy.kill("SIGTERM");
+    await Promise.all(instances.map((instance) => instance.stop()));
+    await database.drop();
+    folder.remove();
+  }
+  const up = async (): Promise<true | undefined> => {
+    const response = await fetch(`${url}/healthz`).catch(() => undefined);
+    return response?.status === 200 || undefined;
+  };
+  try {
+    await Promise.race([until(up), untilPrinted(proxy, "never printed")]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url,
+    env,
+    database,
+    instances,
+    async restart(index) {
+      instances[index] = await start(ports[index]);
+    },
+    stop,
+  };
+}

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ADMIN_KEY, checkStories, putIntake } from "../faults/ledger-check.ts";
+import { newLoad, writeThrough } from "../faults/patient-client.ts";
+import { createDice } from "../simulation/random.ts";
+import { runCommand } from "../support/child.ts";
+import { type CallOptions, caller, minimalIntake, type Reply } from "../support/harness.ts";
+import { create, created, idempotencyKey, setFields, submit, until } from "../support/moves.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
+
+const isLong = process.env.FORMBRIDGE_LONG === "1";
+const ROUNDS = isLong ? 200 : 5;
+const KILLS = isLong ? 50 : 2;
+const CLIENTS = 12;
+const TIMEOUT = isLong ? 1_800_000 : 120_000;
+
+let fleet: Fleet;
+let server: { adminKey: string; call(method: string, path: string, options?: CallOptions): Promise<Reply> };
+
+beforeAll(async () => {
+  fleet = await startFleet(ADMIN_KEY);
+  server = { adminKey: ADMIN_KEY, call: caller(fleet.url) };
+  await putIntake(fleet.url);
+  const delivered = {
+    ...minimalIntake("delivered"),
+    destination: { kind: "webhook", url: "https://example.com/hook" },
+  };
+  for (const body of [minimalIntake("forms"), delivered]) {
+    expect((await server.call("PUT", `/intakes/${body.id}`, { key: ADMIN_KEY, body })).status).toBe(201);
+  }
+});
+afterAll(() => fleet?.stop());
+
+const many = <Result>(count: number, call: (index: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => call(index)));
+
+/** How many requests each instance has answered. */
+const answered = (): number[] => fleet.instances.map((instance) => instance.output().split('"answered"').length - 1);
+
+test("[STORES-INSTANCES-ONE-KEY] 64 creates with one key, spread over three instances, make one submission", {
+  timeout: TIMEOUT,
+}, async () => {
+  const before = answered();
+  for (let round = 0; round < ROUNDS; round++) {
+    const body = { idempotencyKey: idempotencyKey(`round-${round}`), initialFields: { name: `round ${round}` } };
+    const replies = await many(64, () => create(server, "forms", { body }));
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(replies.filter(({ status, body: told }) => status === 200 && told._idempotent === true)).toHaveLength(63);
+    expect(new Set(replies.map(({ body: told }) => told.submissionId)).size).toBe(1);
+  }
+  const [count] = await fleet.database.query<{ count: string }>(
+    "SELECT count(*) FROM formbridge.submissions WHERE intake_id = 'forms'",
+  );
+  expect(Number(count?.count)).toBe(ROUNDS);
+  const share = answered().map((now, index) => now - (before[index] ?? 0));
+  for (const part of share) expect(part).toBeGreaterThan((ROUNDS * 64) / 6);
+});
+
+test("[STORES-INSTANCES-ONE-WINNER] of 50 writes with one token one wins, and the others are told", async () => {
+  const { resumeToken, submissionId } = await created(server, "forms");
+  const replies = await many(50, (index) => setFields(server, resumeToken, { name: `writer ${index}` }));
+  const winners = replies.filter(({ status }) => status === 200);
+  expect(winners).toHaveLength(1);
+  expect(replies.filter(({ status }) => status === 409)).toHaveLength(49);
+  const { body } = await server.call("GET", `/submissions/${submissionId}`, { key: ADMIN_KEY });
+  expect([body.version, body.resumeToken]).toEqual([winners[0]?.body.version, winners[0]?.body.resumeToken]);
+});
+
+test("[STORES-INSTANCES-ONE-SUBMIT] of 20 submits with one key one executes: one event, one job", async () => {
+  const made = await created(server, "delivered", { body: { initialFields: { name: "Ada" } } });
+  const replies = await many(20, () => submit(server, made.resumeToken, "submit-once"));
+  expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(replies.filter(({ body }) => body._idempotent === false)).toHaveLength(1);
+  expect(new Set(replies.map(({ body }) => body.resumeToken)).size).toBe(1);
+  const path = `/submissions/${made.submissionId}/events?types=submission.submitted`;
+  expect((await server.call("GET", path, { key: ADMIN_KEY })).body.events).toHaveLength(1);
+  const jobs = await fleet.database.query("SELECT key FROM formbridge.jobs WHERE submission_id = $1", [
+    made.submissionId,
+  ]);
+  expect(jobs).toHaveLength(1);
+});
+
+test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing answered is lost, nothing is doubled", {
+  timeout: TIMEOUT,
+}, async () => {
+  const load = newLoad();
+  const from = new Date().toISOString();
+  const finished = many(CLIENTS, (index) =>
+    writeThrough(fleet.url, { name: `fleet-${index}`, dice: createDice(Date.now() + index), load, mayLose: true }),
+  );
+  const more = async (count: number): Promise<void> => {
+    const before = load.answers.length;
+    await Promise.race([until(() => load.answers.length >= before + count || undefined, 30_000), finished]);
+  };
+  try {
+    for (let kill = 0; kill < KILLS; kill++) {
+      await more(60);
+      await fleet.instances[kill % 3]?.kill();
+      await more(60);
+      await fleet.restart(kill % 3);
+    }
+  } finally {
+    load.over = true;
+  }
+  const tally = { answered: 0, open: 0, applied: 0 };
+  await checkStories(fleet.url, { stories: (await finished).flat(), from, tally });
+  process.stdout.write(
+    `instances: ${KILLS} kills, ${tally.answered} answered, ${load.lost} lost on the way, ${load.refusals} refused, ` +
+      `${tally.open} left open (${tally.applied} were done)\n`,
+  );
+  const verified = await runCommand(["verify", "--all"], { ...fleet.env, FORMBRIDGE_LOG_LEVEL: "silent" });
+  expect(verified.code, verified.stderr).toBe(0);
+});
+
+test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", async () => {
+  const inside = await server.call("GET", "/readyz");
+  expect([inside.status, inside.body.error.type]).toEqual([404, "not_found"]);
+  await Promise.all(fleet.instances.map((instance) => instance.kill()));
+  const alone = await until(async () => {
+    const reply = await server.call("GET", "/healthz");
+    return reply.status === 503 ? reply : undefined;
+  });
+  expect(alone.headers["retry-after"]).toBe("1");
+  expect(alone.body).toMatchObject({ ok: false, error: { type: "service_unavailable", retryable: true } });
+  await Promise.all(fleet.instances.map((_, index) => fleet.restart(index)));
+  await until(async () => (await server.call("GET", "/healthz")).status === 200 || undefined);
+});

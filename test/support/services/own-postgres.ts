@@ -1,0 +1,72 @@
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { createCluster, stopImmediately } from "./start-postgres.ts";
+
+/** A PostgreSQL for one test file, which may do to it what it would not do to others. */
+export interface OwnPostgres {
+  url: string;
+  query<Row extends object>(sql: string): Promise<Row[]>;
+  /** Ends it as a crash would: whoever is connected is thrown out. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops all its processes where they are: connections stay, answers don't come. */
+  freeze(): void;
+  thaw(): void;
+  remove(): Promise<void>;
+}
+
+export async function ownPostgres(): Promise<OwnPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), "formbridge-own-postgres-"));
+  const cluster = await createCluster(folder);
+  let server = await cluster.run();
+  let frozen: number[] = [];
+  const url = `${cluster.details.url}/postgres`;
+  const thaw = () => {
+    for (const pid of frozen.splice(0)) signal(pid, "SIGCONT");
+  };
+  return {
+    url,
+    async query(sql) {
+      const client = new Client({ connectionString: url });
+      client.on("error", () => {});
+      await client.connect();
+      try {
+        return (await client.query(sql)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    crash: () => stopImmediately(server),
+    async start() {
+      server = await cluster.run();
+    },
+    freeze() {
+      frozen = processesOf(server);
+      for (const pid of frozen) signal(pid, "SIGSTOP");
+    },
+    thaw,
+    async remove() {
+      thaw();
+      await stopImmediately(server);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The postmaster first: what it would start meanwhile can't slip through. */
+function processesOf({ pid = 0 }: ChildProcess): number[] {
+  signal(pid, "SIGSTOP");
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(/\s+/).filter(Boolean);
+  return [pid, ...children.map(Number)];
+}
+
+function signal(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Ended meanwhile.
+  }
+}
