@@ -1,18 +1,38 @@
 import { defineConfig } from "vitest/config";
 
+const shared = {
+  globalSetup: ["test/support/services/global-setup.ts"],
+  pool: "forks" as const,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
 export default defineConfig({
   test: {
-    include: [
-      "packages/*/src/**/*.test.ts",
-      "packages/*/test/**/*.test.ts",
-      "apps/*/src/**/*.test.ts",
-      "apps/*/test/**/*.test.ts",
-      "test/**/*.test.ts",
-    ],
-    globalSetup: ["test/support/services/global-setup.ts"],
-    pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: "embedded",
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "packages/*/test/**/*.test.ts",
+            "apps/*/src/**/*.test.ts",
+            "apps/*/test/**/*.test.ts",
+            "test/**/*.test.ts",
+          ],
+        },
+      },
+      {
+        // What is promised over HTTP holds on every store.
+        test: {
+          ...shared,
+          name: "postgres",
+          include: ["test/contract/**/*.test.ts"],
+          env: { FORMBRIDGE_TEST_STORE: "postgres" },
+        },
+      },
+    ],
   },
 });

@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
- * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead.
+ * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead; `--embedded` or
+ * `--postgres` measures one store alone.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import { type Client, startClient } from "./client-process.ts";
 import { CONNECTIONS, compare, createSide, type Pairing, type Side } from "./compare.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHistory } from "./history.ts";
+import { measurePostgres } from "./postgres.ts";
 import {
   type Check,
   checksOfGrowth,
@@ -72,7 +74,16 @@ async function againstFloor(client: Client, folder: string): Promise<Outcome> {
   });
 }
 
-async function bench(client: Client, folder: string): Promise<Outcome> {
+async function onPostgres(client: Client, folder: string): Promise<Outcome> {
+  print("\nOn PostgreSQL, against a floor of one statement a request");
+  const pairings = await measurePostgres(client, folder, ROUNDS);
+  printMeasures(pairings, ["floor", "formbridge"]);
+  const checks = pairings.flatMap(checksOfPairing);
+  printChecks(checks);
+  return { checks, measured: { postgres: pairings } };
+}
+
+async function embedded(client: Client, folder: string): Promise<Outcome> {
   print(`Against the floor (${CONNECTIONS} connections, ${ROUNDS.count} interleaved rounds of ${ROUNDS.seconds} s)`);
   const floor = await againstFloor(client, folder);
   print("\nLarge files (filling one takes a minute)");
@@ -82,6 +93,21 @@ async function bench(client: Client, folder: string): Promise<Outcome> {
   const checks = checksOfGrowth(growth);
   printChecks(checks);
   return { checks: [...floor.checks, ...checks], measured: { ...floor.measured, growth } };
+}
+
+async function bench(client: Client, folder: string): Promise<Outcome> {
+  const parts = process.argv.includes("--postgres")
+    ? [onPostgres]
+    : process.argv.includes("--embedded")
+      ? [embedded]
+      : [embedded, onPostgres];
+  const outcome: Outcome = { checks: [], measured: {} };
+  for (const part of parts) {
+    const { checks, measured } = await part(client, folder);
+    outcome.checks.push(...checks);
+    Object.assign(outcome.measured, measured);
+  }
+  return outcome;
 }
 
 async function longBench(client: Client, folder: string): Promise<Outcome> {

@@ -26,8 +26,14 @@ interface Start {
   env: Record<string, string>;
 }
 
+interface OursOptions {
+  nodeOptions?: string[];
+  /** Instead of the embedded file. */
+  databaseUrl?: string;
+}
+
 /** FormBridge as it is started by everybody, with the rate limits off and everything else at its default. */
-export async function startOurs(folder: string, nodeOptions: string[] = []): Promise<Server> {
+export async function startOurs(folder: string, { nodeOptions = [], databaseUrl }: OursOptions = {}): Promise<Server> {
   const server = await start({
     name: "formbridge",
     args: [...nodeOptions, join(root, "apps/server/bin/formbridge.mjs"), "serve"],
@@ -38,6 +44,7 @@ export async function startOurs(folder: string, nodeOptions: string[] = []): Pro
       FORMBRIDGE_SECRET: SECRET,
       FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
       FORMBRIDGE_INTAKES: join(root, "bench/intakes"),
+      ...(databaseUrl !== undefined && { FORMBRIDGE_DATABASE_URL: databaseUrl }),
     },
   });
   return { ...server, apiKey: await issueKey(server.port) };
@@ -56,6 +63,10 @@ async function issueKey(port: number): Promise<string> {
 
 export const startFloor = (folder: string, nodeOptions: string[] = []): Promise<Server> =>
   start({ name: "floor", args: [...nodeOptions, join(root, "bench/floor/sqlite-server.ts"), folder], env: {} });
+
+/** The floor of PostgreSQL, on an empty database. */
+export const startPostgresFloor = (url: string): Promise<Server> =>
+  start({ name: "floor", args: [join(root, "bench/floor/postgres-server.ts"), url], env: {} });
 
 async function start({ name, args, env }: Start): Promise<Server> {
   const { PATH = "", HOME = "" } = process.env;

@@ -272,7 +272,7 @@ interface Running {
 
 /** The environment without what may be set for a server of one's own. */
 const plainEnv = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(FORMBRIDGE_|PORT$|DATABASE_URL$)/.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^(FORMBRIDGE_|PORT$|DATABASE_URL$|REDIS_URL$)/.test(name)),
 );
 
 /** A folder where a page's blocks find what they find in the repository. */

@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/store-postgres": ["contract", "core/ports", "core/domain"],
   "packages/breaker": ["core/ports"],
   "packages/auth-jwt": ["contract", "core/ports", "core/domain"],
+  "packages/store-redis": ["contract", "core/ports", "core/domain"],
   "packages/http": ["contract", "core/operations", "core/domain"],
   "packages/worker": ["contract", "core/operations", "core/ports"],
   "apps/server": [
@@ -32,6 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "http",
     "store-memory",
     "store-postgres",
+    "store-redis",
     "store-sqlite",
     "worker",
   ],

@@ -11,7 +11,7 @@ let id: string;
 const folder = tempFolder();
 
 beforeAll(async () => {
-  server = await startTestServer({ env: { FORMBRIDGE_DATA: folder.path } });
+  server = await startTestServer({ store: "sqlite", env: { FORMBRIDGE_DATA: folder.path } });
   await server.putIntake({ id: "forms" });
   const made = await created(server, "forms", {
     body: {

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createMailbox, handOff, visitor } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
@@ -44,8 +42,7 @@ it("[HANDOFF-CODE] [HANDOFF-CODE-MAILED] [HANDOFF-AT-REST] the code goes to its 
   const list = await server.call("GET", `/submissions/${submissionId}/handoffs`, { key: server.adminKey });
   expect(list.body.items).toMatchObject([{ status: "spent", recipientEmail: EMAIL }]);
   const all = await server.call("GET", `/submissions/${submissionId}/events?stream=all`, { key: server.adminKey });
-  const files = ["formbridge.db", "formbridge.db-wal"].map((name) => readFileSync(join(server.folder, name)));
-  for (const text of [JSON.stringify(all.body), JSON.stringify(list.body), ...files]) {
+  for (const text of [JSON.stringify(all.body), JSON.stringify(list.body), await server.atRest()]) {
     expect(text.includes(code)).toBe(false);
   }
 });

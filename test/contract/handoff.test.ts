@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import jsqr from "jsqr";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -91,8 +89,8 @@ describe("making a hand-off", () => {
     const all = await server.call("GET", `/submissions/${submissionId}/events?stream=all`, { key: server.adminKey });
     const secrets = [session, inLink(made.url), "a-secret-message"];
     for (const secret of secrets) expect(JSON.stringify(all.body)).not.toContain(secret);
-    const files = ["formbridge.db", "formbridge.db-wal"].map((name) => readFileSync(join(server.folder, name)));
-    for (const secret of secrets) for (const file of files) expect(file.includes(secret)).toBe(false);
+    const atRest = await server.atRest();
+    for (const secret of secrets) expect(atRest.includes(secret)).toBe(false);
   });
 
   it("[HANDOFF-DIRECT] carries the current token, for as long as it is current", async () => {

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
 import type { Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 import { migrate } from "@formbridge/store-postgres";
-import { createDatabase } from "./services/postgres.ts";
+import { createDatabase, type TestDatabase } from "./services/postgres.ts";
+import { newPrefix, redisUrl } from "./services/redis.ts";
 
 /** A clock that stands still until it is moved. */
 export interface TestClock {
@@ -35,6 +36,8 @@ export interface TestServer {
   url: string;
   /** Its data folder. */
   folder: string;
+  /** Everything that it keeps: its files, and what is in its database. */
+  atRest(): Promise<string>;
   clock: TestClock;
   server: RunningServer;
   adminKey: string;
@@ -80,13 +83,15 @@ interface TestStore {
   env: Record<string, string>;
   /** Moves the clock of a store that has one of its own. */
   tell(now: number): void;
+  /** All rows, when they are not in the data folder. */
+  rows(): Promise<string>;
   remove(): Promise<void>;
 }
 
 const DEFAULT_STORE = (process.env.FORMBRIDGE_TEST_STORE ?? "sqlite") as NonNullable<ServerOptions["store"]>;
 
 async function createStore({ store = DEFAULT_STORE, fakeClock = true }: ServerOptions): Promise<TestStore> {
-  const plain = { tell: () => {}, remove: async () => {} };
+  const plain = { tell: () => {}, rows: async () => "", remove: async () => {} };
   if (store === "sqlite") return { env: {}, ...plain };
   if (store === "memory") return { env: { FORMBRIDGE_DATABASE_URL: "memory:" }, ...plain };
   const database = await createDatabase();
@@ -94,7 +99,40 @@ async function createStore({ store = DEFAULT_STORE, fakeClock = true }: ServerOp
   return {
     env: { FORMBRIDGE_DATABASE_URL: database.url, FORMBRIDGE_SECRET: "a secret of every test instance" },
     tell: fakeClock ? await database.fakeClock() : plain.tell,
+    rows: () => everyRow(database),
     remove: database.drop,
+  };
+}
+
+async function everyRow({ query }: TestDatabase): Promise<string> {
+  const tables = await query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'formbridge' ORDER BY tablename",
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const [all] = await query<{ text: string | null }>(
+      `SELECT string_agg(row::text, E'\\n') AS text FROM formbridge.${name} AS row`,
+    );
+    texts.push(name, all?.text ?? "");
+  }
+  return texts.join("\n");
+}
+
+function everyFile(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1")).join("\n");
+}
+
+/** `FORMBRIDGE_TEST_REDIS=redis` or `hybrid` puts the run's Redis in front of every store that is no memory. */
+async function redisEnv({ store = DEFAULT_STORE }: ServerOptions): Promise<Record<string, string>> {
+  const tokens = process.env.FORMBRIDGE_TEST_REDIS;
+  if (tokens === undefined || store === "memory") return {};
+  return {
+    FORMBRIDGE_REDIS_URL: await redisUrl(),
+    FORMBRIDGE_REDIS_PREFIX: newPrefix(),
+    FORMBRIDGE_REDIS_TIMEOUT_MS: "10000",
+    FORMBRIDGE_TOKEN_BACKEND: tokens,
+    FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis",
   };
 }
 
@@ -110,6 +148,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     FORMBRIDGE_LOG_LEVEL: "silent",
     FORMBRIDGE_ALLOW_TEST_HEADERS: "1",
     ...store.env,
+    ...(await redisEnv(options)),
     ...options.env,
   });
   const clock = createClock(store.tell);
@@ -121,6 +160,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   return {
     url: server.url,
     folder,
+    atRest: async () => everyFile(config.dataFolder) + (await store.rows()),
     clock,
     server,
     adminKey: ADMIN_KEY,

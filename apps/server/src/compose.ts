@@ -14,14 +14,18 @@ import {
   type Instrumentation,
   type Mailer,
   type Operations,
+  type RateLimiter,
+  type Sealer,
   silent,
   type Wakeups,
 } from "@formbridge/core";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
+import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withPresetKey } from "./admin-key.ts";
-import type { Config, DatabaseChoice } from "./config/config.ts";
+import type { Backends } from "./config/backends.ts";
+import type { Config, DatabaseChoice, RedisChoice } from "./config/config.ts";
 import { secretsFor } from "./config/secret-file.ts";
 
 /** The product without a transport: what the server, the commands and tests all build on. */
@@ -54,32 +58,30 @@ export const localUrl = ({ host, port }: Config): string => `http://${host.inclu
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
   const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer } = options;
   const { publicUrl = () => localUrl(config) } = options;
-  const { wakeups, ...opened } = await openStores(config.database, { now, instrumentation });
-  const stores = behindBreaker(opened, options.breakerNotes);
-  const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const secrets = secretsFor(config);
+  const sealer = createAesSealer(secrets);
+  const { wakeups, rateLimiter, health, ...stores } = await openStores(config, {
+    now,
+    instrumentation,
+    sealer,
+    ...(options.breakerNotes && { breakerNotes: options.breakerNotes }),
+  });
+  const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
   const operations = createOperations({
     backend,
-    sealer: createAesSealer(secrets),
+    sealer,
     pageTokens: createPageTokens(secrets, config.pageTokenTtlMs),
     random: createRandomness(),
     wakeups,
-    rateLimiter: createMemoryRateLimiter({ now }),
+    rateLimiter,
     instrumentation,
     settings: config.settings,
     ...(authenticator && { authenticator }),
     publicUrl: () => config.publicUrl ?? publicUrl(),
     ...(mailer && { mailer }),
   });
-  return {
-    backend,
-    operations,
-    async health() {
-      const [store, idempotency] = await Promise.all([backend.tokens.health(), backend.idempotency.health()]);
-      return { store, idempotency };
-    },
-  };
+  return { backend, operations, health };
 }
 
 function authenticatorOf(
@@ -101,32 +103,90 @@ function behindBreaker(backend: Backend, notes?: BreakerNotes): Backend {
   return guardBackend(backend, createBreaker({ probe, ...(notes && { notes }) }));
 }
 
-type Stores = Backend & { wakeups: Wakeups };
-
-async function openStores(
-  choice: DatabaseChoice,
-  options: { now: () => number; instrumentation: Instrumentation },
-): Promise<Stores> {
-  const wakeups = createLocalWakeups();
-  if (choice.kind === "memory") return { ...createMemoryBackend(options), wakeups };
-  if (choice.kind === "postgres") return openPostgres(choice, wakeups);
-  mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
-  return { ...openSqliteBackend({ file: choice.file, ...options }), wakeups };
+interface Stores extends Backend {
+  wakeups: Wakeups;
+  rateLimiter: RateLimiter;
+  health: Core["health"];
 }
 
-async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }, local: Wakeups): Promise<Stores> {
+interface StoreParts {
+  now: () => number;
+  instrumentation: Instrumentation;
+  sealer: Sealer;
+  breakerNotes?: BreakerNotes;
+}
+
+async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
+  const { database, redis } = config;
+  const backend = behindBreaker(await openDatabase(database, parts), parts.breakerNotes);
+  const wakeups = createLocalWakeups();
+  const rateLimiter = createMemoryRateLimiter(parts);
+  const health = async () => {
+    const [store, idempotency] = await Promise.all([backend.tokens.health(), backend.idempotency.health()]);
+    return { store, idempotency };
+  };
+  const alone: Stores = { ...backend, wakeups, rateLimiter, health };
+  if (redis !== undefined) return withRedis(alone, { redis, backends: config.backends, sealer: parts.sealer });
+  return database.kind === "postgres" ? withNotices(alone, createPostgresWakeups(wakeups, database)) : alone;
+}
+
+async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<Backend> {
+  if (choice.kind === "memory") return createMemoryBackend(parts);
+  if (choice.kind === "postgres") return openPostgres(choice);
+  mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
+  return openSqliteBackend({ file: choice.file, now: parts.now, instrumentation: parts.instrumentation });
+}
+
+async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }): Promise<Backend> {
   const backend = await openPostgresBackend(choice);
   await refuseUnfinishedCopy(choice).catch(async (error: unknown) => {
     await backend.close();
     throw error;
   });
-  const wakeups = createPostgresWakeups(local, choice);
+  return backend;
+}
+
+/** Readers of other instances are woken too. */
+function withNotices(stores: Stores, wakeups: Wakeups & { close(): Promise<void> }): Stores {
   return {
-    ...backend,
+    ...stores,
     wakeups,
     close: async () => {
       await wakeups.close();
-      await backend.close();
+      await stores.close();
     },
   };
+}
+
+async function withRedis(
+  stores: Stores,
+  options: { redis: RedisChoice; backends: Backends; sealer: Sealer },
+): Promise<Stores> {
+  const { tokens, idempotency } = options.backends;
+  const redis = await openRedis(options.redis);
+  const front = putRedisInFront(stores, {
+    redis,
+    sealer: options.sealer,
+    tokens: tokens === "memory" ? "sql" : tokens,
+    idempotency: idempotency === "memory" ? "sql" : idempotency,
+    lock: { lifeMs: options.redis.lockMs },
+  });
+  const needed = tokens === "redis" || idempotency === "redis";
+  return withNotices(
+    {
+      ...stores,
+      ...front,
+      rateLimiter: createRedisRateLimiter(redis, stores.rateLimiter),
+      health: async () => ({
+        store: await stores.tokens.health(),
+        idempotency: await front.idempotency.health(),
+        redis: { ...(await redis.health()), ...(!needed && { optional: true }) },
+      }),
+      close: async () => {
+        await front.close();
+        redis.close();
+      },
+    },
+    createRedisWakeups(stores.wakeups, redis),
+  );
 }

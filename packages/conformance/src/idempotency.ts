@@ -229,7 +229,7 @@ function line(subject: () => Subject): void {
     const leave = await idempotency.enter(one, LIMITS);
     expect(await idempotency.enter(one, { timeoutMs: 20, maxWaiters: 5 })).toBeUndefined();
     leave?.();
-    const next = await idempotency.enter(one, { timeoutMs: 20, maxWaiters: 5 });
+    const next = await idempotency.enter(one, LIMITS);
     expect(next).toBeTypeOf("function");
     next?.();
   });

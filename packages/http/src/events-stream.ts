@@ -49,11 +49,10 @@ async function sendLive({ request, reply, operations, parsed, stopping }: Events
   reply.raw.once("close", () => gone.abort());
   const signal = AbortSignal.any([gone.signal, stopping]);
   const events = await operations.watchEvents({ caller, target, query, signal });
-  const frames = withHeartbeat(events, signal);
   return reply
     .header("content-type", `${SSE}; charset=utf-8`)
     .header("x-accel-buffering", "no")
-    .send(Readable.from(frames, { objectMode: false }));
+    .send(Readable.from(withHeartbeat(events), { objectMode: false }));
 }
 
 const frame = (event: IntakeEvent): string =>
@@ -62,12 +61,11 @@ const frame = (event: IntakeEvent): string =>
 /** A comment now and then tells proxies and clients that the line is alive, and us when it is not. */
 async function* withHeartbeat(
   events: AsyncGenerator<IntakeEvent, void, undefined>,
-  signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield ": connected\n\n";
     let next = events.next();
-    while (!signal.aborted) {
+    while (true) {
       let timer: NodeJS.Timeout | undefined;
       const beat = new Promise<undefined>((resolve) => {
         timer = setTimeout(() => resolve(undefined), HEARTBEAT_MS);

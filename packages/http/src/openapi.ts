@@ -187,6 +187,7 @@ const HEALTH = {
     latencyMs: { type: "number" },
     clockSkewMs: { type: "number" },
     detail: { type: "string" },
+    optional: { type: "boolean", description: "The server does its work without it as well." },
   },
 };
 

@@ -145,7 +145,7 @@ function registerHealth(app: FastifyInstance, { health, version }: HttpOptions):
   app.get("/healthz", async () => ({ ok: true, version }));
   app.get("/readyz", async (_request, reply) => {
     const stores = await health();
-    const ok = Object.values(stores).every((store) => store.healthy);
+    const ok = Object.values(stores).every(({ healthy, optional = false }) => healthy || optional);
     return reply.code(ok ? 200 : 503).send({ ok, stores });
   });
 }

@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { openServiceHost } from "./host.ts";
+import { startRedis, startRedisCluster } from "./redis-services.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 declare module "vitest" {
@@ -11,7 +12,11 @@ declare module "vitest" {
 
 /** Nothing is started before a test asks for it. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const host = await openServiceHost({ postgres: startPostgres });
+  const host = await openServiceHost({
+    postgres: startPostgres,
+    redis: startRedis,
+    "redis-cluster": startRedisCluster,
+  });
   provide("services", host.socket);
   return host.close;
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Starter } from "./host.ts";
+import type { Service, Starter } from "./host.ts";
 import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./programs.ts";
 
 const USER = "formbridge";
@@ -14,10 +14,10 @@ export interface Cluster {
 }
 
 /**
- * The folder of a whole PostgreSQL, on loopback only. It does not wait for the disk: what it answered outlives its processes,
- * not the machine. Its texts sort like a dictionary, as on many machines: an order that our code relies on must be its own.
+ * The folder of a whole PostgreSQL, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our
+ * code relies on must be its own.
  */
-export async function createCluster(folder: string): Promise<Cluster> {
+export async function createCluster(folder: string, { fsync }: { fsync: "on" | "off" }): Promise<Cluster> {
   const account = accountFor("postgres");
   const data = join(folder, "data");
   const secret = join(folder, "password");
@@ -38,7 +38,7 @@ export async function createCluster(folder: string): Promise<Cluster> {
     unix_socket_directories: "",
     max_connections: "400",
     shared_buffers: "128MB",
-    fsync: "off",
+    fsync,
     lc_messages: "C",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -60,8 +60,14 @@ export const stopImmediately = (server: ChildProcess): Promise<void> =>
     server.kill("SIGQUIT");
   });
 
-export const startPostgres: Starter = async (folder) => {
-  const { details, run } = await createCluster(folder);
+/** For tests it does not wait for the disk: what it answered outlives its processes, not the machine. */
+export const startPostgres: Starter = (folder) => start(folder, { fsync: "off" });
+
+/** The same, and what it answered is on the disk. */
+export const startDurablePostgres: Starter = (folder) => start(folder, { fsync: "on" });
+
+async function start(folder: string, options: { fsync: "on" | "off" }): Promise<Service> {
+  const { details, run } = await createCluster(folder, options);
   const server = await run();
   return { details, stop: () => stopImmediately(server) };
-};
+}

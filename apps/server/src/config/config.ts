@@ -1,6 +1,15 @@
 import { join, resolve } from "node:path";
 import type { Issuer, KeyTimes } from "@formbridge/auth-jwt";
 import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
+import { parseRedisUrl, REDIS_URLS, type RedisAddress } from "@formbridge/store-redis";
+import {
+  type Backends,
+  defaultBackend,
+  IDEMPOTENCY_BACKENDS,
+  type Surroundings,
+  TOKEN_BACKENDS,
+  whyNot,
+} from "./backends.ts";
 import { readIssuers } from "./jwt-issuers.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 
@@ -21,11 +30,21 @@ export type DatabaseChoice =
       lockTimeoutMs: number;
     };
 
+export interface RedisChoice {
+  address: RedisAddress;
+  prefix: string;
+  timeoutMs: number;
+  /** How long a lock outlives an instance that died. */
+  lockMs: number;
+}
+
 export interface Config {
   host: string;
   port: number;
   dataFolder: string;
   database: DatabaseChoice;
+  redis?: RedisChoice;
+  backends: Backends;
   publicUrl?: string;
   secrets: string[];
   adminKey?: string;
@@ -61,6 +80,7 @@ export function readConfig(env: Env = process.env): Config {
     throw bad("FORMBRIDGE_ADMIN_KEY", "(not shown)", "8 to 200 printable characters without space");
   }
   const database = databaseOf(read, dataFolder);
+  const redis = redisOf(read);
   const secrets = secretsOf(read.optional("FORMBRIDGE_SECRET"));
   if (database.kind === "postgres" && secrets.length === 0) {
     throw new ConfigError(
@@ -72,6 +92,8 @@ export function readConfig(env: Env = process.env): Config {
     port: read.number("FORMBRIDGE_PORT", { max: 65_535 }),
     dataFolder,
     database,
+    ...(redis !== undefined && { redis }),
+    backends: backendsOf(read, { database: database.kind, hasRedis: redis !== undefined }),
     ...(publicUrl !== undefined && { publicUrl: publicUrl.replace(/\/$/, "") }),
     secrets,
     ...(adminKey !== undefined && { adminKey }),
@@ -173,9 +195,11 @@ function databaseOf(read: Reader, dataFolder: string): DatabaseChoice {
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
   if (file !== undefined) return { kind: "sqlite", file: resolve(file) };
   if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { kind: "postgres", url, ...poolOf(read) };
-  // Up to the last @: a password may hold one.
-  const shown = url.replace(/\/\/.*@/, "//…@");
-  throw bad("FORMBRIDGE_DATABASE_URL", shown, "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory:");
+  throw bad(
+    "FORMBRIDGE_DATABASE_URL",
+    withoutLogin(url),
+    "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory:",
+  );
 }
 
 const poolOf = (read: Reader) => ({
@@ -184,6 +208,37 @@ const poolOf = (read: Reader) => ({
   statementTimeoutMs: read.number("FORMBRIDGE_DATABASE_STATEMENT_TIMEOUT_MS", { min: 1 }),
   lockTimeoutMs: read.number("FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS", { min: 1 }),
 });
+
+/** Up to the last @: a password may hold one. */
+const withoutLogin = (url: string): string => url.replace(/\/\/.*@/, "//…@");
+
+function redisOf(read: Reader): RedisChoice | undefined {
+  const url = read.optional("FORMBRIDGE_REDIS_URL");
+  if (url === undefined) return undefined;
+  const address = parseRedisUrl(url);
+  if (address === undefined) throw bad("FORMBRIDGE_REDIS_URL", withoutLogin(url), REDIS_URLS);
+  const prefix = read.text("FORMBRIDGE_REDIS_PREFIX");
+  if (!/^[\w.:-]{1,64}$/.test(prefix)) {
+    throw bad("FORMBRIDGE_REDIS_PREFIX", prefix, "1 to 64 letters, digits, and . : _ -");
+  }
+  return {
+    address,
+    prefix,
+    timeoutMs: read.number("FORMBRIDGE_REDIS_TIMEOUT_MS", { min: 1 }),
+    lockMs: read.number("FORMBRIDGE_REDIS_LOCK_MS", { min: 100 }),
+  };
+}
+
+function backendsOf(read: Reader, around: Surroundings): Backends {
+  const fallback = defaultBackend(around);
+  const chosen: Backends = {
+    tokens: read.choice("FORMBRIDGE_TOKEN_BACKEND", TOKEN_BACKENDS) ?? fallback,
+    idempotency: read.choice("FORMBRIDGE_IDEMPOTENCY_BACKEND", IDEMPOTENCY_BACKENDS) ?? fallback,
+  };
+  const complaint = whyNot(chosen, around);
+  if (complaint !== undefined) throw new ConfigError(complaint);
+  return chosen;
+}
 
 const MIN_SECRET = 16;
 
@@ -223,6 +278,13 @@ function reader(env: Env) {
       if (["1", "true", "yes", "on"].includes(value)) return true;
       if (["0", "false", "no", "off"].includes(value)) return false;
       throw bad(name, value, "1 or 0");
+    },
+    /** One of these, or nothing. */
+    choice<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice | undefined {
+      const value = raw(name);
+      const chosen = choices.find((choice) => choice === value);
+      if (value !== undefined && chosen === undefined) throw bad(name, value, choices.join(", "));
+      return chosen;
     },
     oneOf(name: SettingName, choices: readonly string[]): string {
       const value = text(name);

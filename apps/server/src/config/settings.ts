@@ -39,6 +39,29 @@ export const SETTINGS = {
     5_000,
     "how long a write waits in PostgreSQL for another one on the same row or key",
   ),
+  FORMBRIDGE_REDIS_URL: {
+    kind: "text",
+    alias: "REDIS_URL",
+    help: "redis://[<user>:<password>@]<host>[:<port>][/<database>], rediss:// with TLS, redis-cluster:// or rediss-cluster:// with several <host>:<port> and commas: counts rate limits and wakes readers of all instances (default: none)",
+  },
+  FORMBRIDGE_REDIS_PREFIX: {
+    kind: "text",
+    fallback: "formbridge",
+    help: "what names in Redis begin with; one for each deployment that shares it",
+  },
+  FORMBRIDGE_REDIS_TIMEOUT_MS: ms(500, "how long a call waits for Redis"),
+  FORMBRIDGE_REDIS_LOCK_MS: ms(
+    10_000,
+    "how long an idempotency key stays locked when the instance that locked it died",
+  ),
+  FORMBRIDGE_TOKEN_BACKEND: {
+    kind: "text",
+    help: "who looks up tokens: sql, redis, hybrid (Redis, and the database without it) or memory (default: the database)",
+  },
+  FORMBRIDGE_IDEMPOTENCY_BACKEND: {
+    kind: "text",
+    help: "who keeps requests with one idempotency key in line: sql, redis or memory (default: the database)",
+  },
   FORMBRIDGE_PUBLIC_URL: { kind: "text", help: "the URL that callers reach the server at (default: host and port)" },
   FORMBRIDGE_SECRET: {
     kind: "text",

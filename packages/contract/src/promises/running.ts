@@ -157,13 +157,43 @@ const OPERATING = [
   { id: "RUNNING-SHUTDOWN-SIGNAL", says: "SIGTERM and SIGINT stop the server in order, with exit code 0." },
 ] as const satisfies readonly ContractPromise[];
 
+const REDIS = [
+  {
+    id: "RUNNING-REDIS-NOT-TRUTH",
+    says: "Redis may lose everything at any moment: no submission, token or recorded answer is lost with it.",
+  },
+  {
+    id: "RUNNING-REDIS-LOST-LOCK",
+    says: "When a lock is lost and two requests with one key run, the database lets exactly one of them commit.",
+  },
+  {
+    id: "RUNNING-REDIS-DOWN",
+    says: "Without Redis, hybrid asks the database at once; what needs Redis is a 503, nothing executed, until it is back.",
+  },
+  {
+    id: "RUNNING-REDIS-NO-SECRETS",
+    says: "In Redis there are hashes and sealed text: no token, key, address, value or answer.",
+  },
+  { id: "RUNNING-REDIS-LIMITS", says: "With Redis, rate limits count the calls to all instances together." },
+  { id: "RUNNING-REDIS-FAN-OUT", says: "With Redis, a live stream shows what another instance wrote." },
+  {
+    id: "RUNNING-REDIS-SAME-KEY",
+    says: "Concurrent creates with one key, spread over instances, make one submission; the others get its replay.",
+  },
+  { id: "RUNNING-REDIS-READYZ", says: "/readyz tells of Redis, and is a 503 only when a chosen backend needs it." },
+  {
+    id: "RUNNING-REDIS-CHOICE",
+    says: "A choice of backends that can't keep these promises stops the start, and says why.",
+  },
+] as const satisfies readonly ContractPromise[];
+
 const COMMANDS = [
   { id: "RUNNING-CLI-SERVE", says: "serve prints its URL and one curl line that works as printed, on every start." },
   { id: "RUNNING-CLI-ADMIN-KEY", says: "The first start makes an admin key and prints it; later starts print none." },
   { id: "RUNNING-CLI-SECRET", says: "A secret is made and kept in the data folder, readable by its owner only." },
   {
     id: "RUNNING-CLI-ENVIRONMENT",
-    says: "Settings have the names that the contract gives, and the aliases PORT and DATABASE_URL.",
+    says: "Settings have the names that the contract gives, and the aliases PORT, DATABASE_URL and REDIS_URL.",
   },
   { id: "RUNNING-CLI-BAD-SETTING", says: "A bad setting stops the start: which variable, what it got, what it takes." },
   { id: "RUNNING-CLI-HELP", says: "--help teaches: every command, every setting with its default, an example." },
@@ -183,5 +213,6 @@ export const RUNNING_PROMISES = [
   ...TENANTS,
   ...INTAKES,
   ...OPERATING,
+  ...REDIS,
   ...COMMANDS,
 ] as const satisfies readonly ContractPromise[];

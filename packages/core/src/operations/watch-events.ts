@@ -34,14 +34,15 @@ export async function watchEvents(
     try {
       let batch = start;
       let after = first;
-      while (!call.signal.aborted) {
+      // Looked at before the read: what was written before the watch was ended still reaches its reader.
+      for (let ended = false; ; ended = call.signal.aborted, batch = (await read(after)) ?? []) {
         for (const event of batch) {
           after = event.eventId;
           yield eventView(event, { proof });
         }
+        if (ended) return;
         // A short batch may be a large one: only an empty one is the end, for now.
         if (batch.length === 0) await bell.rung();
-        batch = (await read(after)) ?? [];
       }
     } finally {
       unsubscribe();

@@ -5,4 +5,6 @@ export interface Health {
   /** The backend's clock minus this process's, where they can differ. */
   clockSkewMs?: number;
   detail?: string;
+  /** The server does its work without it as well. */
+  optional?: boolean;
 }

@@ -1,0 +1,54 @@
+export const TOKEN_BACKENDS = ["sql", "redis", "hybrid", "memory"] as const;
+export const IDEMPOTENCY_BACKENDS = ["sql", "redis", "memory"] as const;
+
+/** Who serves what. The database has the last word on every write, whatever is chosen. */
+export interface Backends {
+  tokens: (typeof TOKEN_BACKENDS)[number];
+  idempotency: (typeof IDEMPOTENCY_BACKENDS)[number];
+}
+
+export interface Surroundings {
+  database: "sqlite" | "postgres" | "memory";
+  hasRedis: boolean;
+}
+
+const VARIABLES = {
+  tokens: "FORMBRIDGE_TOKEN_BACKEND",
+  idempotency: "FORMBRIDGE_IDEMPOTENCY_BACKEND",
+} as const satisfies Record<keyof Backends, string>;
+
+export const defaultBackend = ({ database }: Surroundings): "sql" | "memory" =>
+  database === "memory" ? "memory" : "sql";
+
+/** Why the choice can't keep what the server promises, in words; undefined when it can. */
+export function whyNot(chosen: Backends, around: Surroundings): string | undefined {
+  for (const what of ["tokens", "idempotency"] as const) {
+    const reason = reasonAgainst(what, chosen[what], around);
+    if (reason !== undefined) return `${VARIABLES[what]} is "${chosen[what]}", but ${reason}.`;
+  }
+  return undefined;
+}
+
+function reasonAgainst(
+  what: keyof Backends,
+  backend: Backends["tokens"],
+  { database, hasRedis }: Surroundings,
+): string | undefined {
+  if (backend === "sql") {
+    return database === "memory" ? 'FORMBRIDGE_DATABASE_URL is "memory:", which is no SQL: take "memory"' : undefined;
+  }
+  if (backend === "memory") return againstMemory(what, database);
+  if (!hasRedis) return "FORMBRIDGE_REDIS_URL is not set: say where Redis is";
+  return database === "memory"
+    ? "Redis may forget and needs a database behind it that does not: set FORMBRIDGE_DATABASE_URL"
+    : undefined;
+}
+
+function againstMemory(what: keyof Backends, database: Surroundings["database"]): string | undefined {
+  if (database === "postgres") {
+    return 'instances on PostgreSQL do not see each other\'s memory: take "sql" or Redis';
+  }
+  return what === "tokens" && database === "sqlite"
+    ? 'tokens in memory would end with the process, while their submissions stay in the file: take "sql"'
+    : undefined;
+}

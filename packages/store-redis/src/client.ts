@@ -1,0 +1,111 @@
+import type { RedisClientOptions } from "redis";
+import type { RedisAddress } from "./address.ts";
+
+/** Loaded when Redis is used: a server without it starts sooner. */
+export type Driver = typeof import("redis");
+
+interface ScriptCall {
+  keys: string[];
+  arguments: string[];
+}
+
+/** What we use of Redis, the same from one server and from a cluster. */
+export interface Commands {
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string, options: { expiration: { type: "PX"; value: number }; condition?: "NX" }): unknown;
+  unlink(key: string): Promise<number>;
+  eval(script: string, call: ScriptCall): Promise<unknown>;
+  evalSha(sha: string, call: ScriptCall): Promise<unknown>;
+  publish(channel: string, message: string): Promise<number>;
+}
+
+export interface Client {
+  commands: Commands;
+  /** Settles when the first connection stands; never, when none ever does. */
+  connected: Promise<void>;
+  /** The clock of every server that holds keys, in seconds and microseconds. */
+  times(): Promise<[string, string][]>;
+  destroy(): void;
+}
+
+/** How every connection is made. A call on a lost one fails at once: whoever waits for Redis waits for its time-out only. */
+export function connectionOptions(address: RedisAddress, node: { host: string; port: number }) {
+  return {
+    ...sharedOptions(address),
+    socket: { ...sharedOptions(address).socket, ...node },
+  };
+}
+
+export const CONNECT_TIMEOUT_MS = 2_000;
+const MAX_PAUSE_MS = 500;
+
+function sharedOptions({ username, password, database, tls }: RedisAddress) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(database !== undefined && { database }),
+    disableOfflineQueue: true,
+    // Our own time-out covers the whole call; theirs only the wait before it is sent.
+    commandOptions: { timeout: 0 },
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, MAX_PAUSE_MS),
+      ...(tls && { tls: true as const }),
+    },
+  } satisfies RedisClientOptions;
+}
+
+export type Connect = (driver: Driver, address: RedisAddress, onReady: () => void) => Client;
+
+export const connectServer: Connect = ({ createClient }, address, onReady) => {
+  const [node = { host: "", port: 0 }] = address.hosts;
+  const client = createClient(connectionOptions(address, node));
+  // Told by the calls that fail, and by health.
+  client.on("error", () => {});
+  client.on("ready", onReady);
+  return {
+    commands: client,
+    connected: client.connect().then(() => {}),
+    times: async () => [(await client.sendCommand(["TIME"])) as unknown as [string, string]],
+    destroy: () => client.destroy(),
+  };
+};
+
+export const connectCluster: Connect = ({ createCluster }, address, onReady) => {
+  const { commandOptions, ...defaults } = sharedOptions(address);
+  const cluster = createCluster({
+    rootNodes: address.hosts.map((node) => ({ ...defaults, socket: { ...defaults.socket, ...node } })),
+    defaults,
+    commandOptions,
+  });
+  cluster.on("error", () => {});
+  let destroyed = false;
+  async function connect(): Promise<void> {
+    while (!destroyed) {
+      try {
+        await cluster.connect();
+        return onReady();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, MAX_PAUSE_MS).unref());
+      }
+    }
+  }
+  async function times(): Promise<[string, string][]> {
+    if (cluster.masters.length === 0) throw new Error("no server of the cluster is known yet");
+    return Promise.all(
+      cluster.masters.map(async (master) => {
+        const node = await cluster.nodeClient(master);
+        return (await node.sendCommand(["TIME"])) as unknown as [string, string];
+      }),
+    );
+  }
+  return {
+    commands: cluster,
+    connected: connect(),
+    times,
+    destroy() {
+      destroyed = true;
+      if (cluster.isOpen) cluster.destroy();
+    },
+  };
+};

@@ -1,0 +1,22 @@
+import type { Sealer } from "@formbridge/core";
+
+/** What we keep in Redis, sealed for its key: whoever can write into Redis can't make us believe anything. */
+export interface SealedJson<Value> {
+  seal(value: Value, key: string): string;
+  /** Undefined when it was not sealed by us, for this key. */
+  open(sealed: string | undefined, key: string): Value | undefined;
+}
+
+export function sealedJson<Value>(sealer: Sealer): SealedJson<Value> {
+  return {
+    seal: (value, key) => sealer.seal(JSON.stringify(value), key),
+    open(sealed, key) {
+      if (sealed === undefined) return undefined;
+      try {
+        return JSON.parse(sealer.open(sealed, key)) as Value;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

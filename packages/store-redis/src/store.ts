@@ -1,0 +1,68 @@
+import { type Change, type Committed, type Loaded, type LoadQuery, type Store, StoreDown } from "@formbridge/core";
+import type { RecordCache } from "./records.ts";
+import type { TokenCache } from "./token-cache.ts";
+import { type FindInRedis, findInRedis, type TokenMode } from "./tokens.ts";
+
+interface Parts {
+  truth: Store;
+  records?: RecordCache;
+  tokens?: { cache: TokenCache; mode: TokenMode };
+}
+
+export interface StoreInFront extends Store {
+  /** Finishes the commits that were handed in; later ones throw `StoreDown`. */
+  close(): Promise<void>;
+}
+
+/** The database's store, which stays the truth. Redis learns of every commit, and tells whose a token is. */
+export function createStore({ truth, records, tokens }: Parts): StoreInFront {
+  const running = new Set<Promise<unknown>>();
+  let closed = false;
+
+  async function commit(change: Change): Promise<Committed> {
+    await records?.beforeCommit(change);
+    const committed = await truth.commit(change);
+    if (committed.kind !== "committed") return committed;
+    await Promise.all([
+      records?.committed(change, committed.at),
+      // It is committed, whatever Redis says.
+      tokens?.cache.committed(change).catch(() => {}),
+    ]);
+    return committed;
+  }
+
+  return {
+    load: tokens === undefined ? truth.load : loadBy(truth, tokens.cache, findInRedis(tokens.cache, tokens.mode)),
+    commit(change) {
+      if (closed) return Promise.reject(new StoreDown("the store is closed", "not_applied"));
+      const answer = commit(change);
+      const done: Promise<unknown> = answer.catch(() => {}).finally(() => running.delete(done));
+      running.add(done);
+      return answer;
+    },
+    async close() {
+      closed = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+function loadBy(truth: Store, cache: TokenCache, hot: FindInRedis): Store["load"] {
+  async function fromTruth(query: LoadQuery): Promise<Loaded> {
+    const loaded = await truth.load(query);
+    if (loaded.presented !== undefined) void cache.remember(loaded.presented).catch(() => {});
+    return loaded;
+  }
+
+  return async (query) => {
+    if (!("token" in query.by)) return truth.load(query);
+    const presented = await hot(query.by.token);
+    if (presented === undefined) return fromTruth(query);
+    const { submissionId: id, tenant, version, rotatedAt } = presented;
+    const loaded = await truth.load({ ...query, by: { id, tenant } });
+    const current = loaded.submission?.submission.version ?? 0;
+    // Redis is believed only where the database agrees: a token is current exactly when its version is.
+    const agrees = version <= current && (version === current) === (rotatedAt === undefined);
+    return agrees ? { ...loaded, presented } : fromTruth(query);
+  };
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { minimalIntake, startTestServer, type TestServer } from "../support/harness.ts";
+import { createDatabase } from "../support/services/postgres.ts";
+import { newPrefix, ownRedis, redisUrl } from "../support/services/redis.ts";
+
+const actor = { kind: "human", id: "ada" };
+const create = (server: TestServer, key: string) =>
+  server.call("POST", "/intakes/plain/submissions", {
+    headers: { "idempotency-key": key },
+    body: { actor, initialFields: { name: "Ada" } },
+  });
+const newKey = (): string => `key-${crypto.randomUUID()}-${crypto.randomUUID()}`;
+
+async function start(env: Record<string, string>): Promise<TestServer> {
+  const server = await startTestServer({ fakeClock: false, env });
+  onTestFinished(server.stop);
+  await server.putIntake(minimalIntake("plain"));
+  return server;
+}
+
+async function startOnOwnRedis(env: Record<string, string>) {
+  const redis = await ownRedis();
+  onTestFinished(redis.remove);
+  return { redis, server: await start({ FORMBRIDGE_REDIS_URL: redis.url, ...env }) };
+}
+
+async function untilStatus(server: TestServer, path: string, status: number): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while ((await server.call("GET", path)).status !== status) {
+    if (Date.now() > deadline) throw new Error(`${path} did not become ${status}`);
+  }
+}
+
+describe("a Redis that dies", () => {
+  it("[RUNNING-REDIS-DOWN] [RUNNING-REDIS-READYZ] where it is needed: 503, nothing executed, and on again when it is back", async () => {
+    const { redis, server } = await startOnOwnRedis({
+      FORMBRIDGE_TOKEN_BACKEND: "redis",
+      FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis",
+    });
+    const made = await create(server, newKey());
+    expect(made.status).toBe(201);
+    const path = `/resume/${made.body.resumeToken}`;
+    await redis.kill();
+    await untilStatus(server, "/readyz", 503);
+    expect((await server.call("GET", "/readyz")).body.stores).toMatchObject({
+      store: { healthy: true },
+      redis: { healthy: false },
+      idempotency: { healthy: false },
+    });
+    expect((await server.call("GET", "/healthz")).status).toBe(200);
+    const key = newKey();
+    for (const refused of [await create(server, key), await server.call("GET", path)]) {
+      expect(refused.status).toBe(503);
+      expect(refused.headers["retry-after"]).toBeDefined();
+      expect(refused.body.error).toMatchObject({ type: "service_unavailable", retryable: true });
+    }
+    const list = await server.call("GET", "/submissions?intakeId=plain", { key: server.adminKey });
+    expect(list.body.items).toHaveLength(1);
+    await redis.restart();
+    await untilStatus(server, "/readyz", 200);
+    expect((await server.call("GET", path)).body.version).toBe(made.body.version);
+    const again = await create(server, key);
+    expect(again.status).toBe(201);
+    expect(again.body._idempotent).toBe(false);
+  });
+
+  it("[RUNNING-REDIS-READYZ] where it only helps: everything goes on, and /readyz tells without a 503", async () => {
+    const { redis, server } = await startOnOwnRedis({
+      FORMBRIDGE_TOKEN_BACKEND: "hybrid",
+      FORMBRIDGE_RATE_LIMIT: "on",
+    });
+    expect((await server.call("GET", "/readyz")).body.stores.redis).toMatchObject({ healthy: true, optional: true });
+    const key = newKey();
+    const made = await create(server, key);
+    await redis.kill();
+    const written = await server.call("PATCH", `/resume/${made.body.resumeToken}`, {
+      body: { actor, fields: { note: "on" } },
+    });
+    expect(written.status).toBe(200);
+    const token = written.body.resumeToken;
+    expect((await server.call("GET", `/resume/${token}`)).body.fields).toEqual({ name: "Ada", note: "on" });
+    expect((await create(server, key)).body).toMatchObject({ _idempotent: true, resumeToken: token });
+    const ready = await server.call("GET", "/readyz");
+    expect(ready.status).toBe(200);
+    expect(ready.body.stores.redis).toMatchObject({ healthy: false, optional: true });
+    await redis.restart();
+    expect((await server.call("GET", `/resume/${token}`)).status).toBe(200);
+  });
+
+  it("a start without it waits for nobody", async () => {
+    const server = await start({ FORMBRIDGE_REDIS_URL: "redis://127.0.0.1:9", FORMBRIDGE_REDIS_TIMEOUT_MS: "50" });
+    expect((await create(server, newKey())).status).toBe(201);
+  });
+});
+
+describe("two instances on one PostgreSQL and one Redis", () => {
+  async function twoInstances(): Promise<[TestServer, TestServer]> {
+    const database = await createDatabase();
+    onTestFinished(database.drop);
+    const env = {
+      FORMBRIDGE_DATABASE_URL: database.url,
+      FORMBRIDGE_SECRET: "a secret of every test instance",
+      FORMBRIDGE_REDIS_URL: await redisUrl(),
+      FORMBRIDGE_REDIS_PREFIX: newPrefix(),
+      FORMBRIDGE_TOKEN_BACKEND: "hybrid",
+      FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis",
+    };
+    return [await start(env), await start(env)];
+  }
+
+  it("[RUNNING-REDIS-SAME-KEY] [RUNNING-REDIS-FAN-OUT] are one server to their callers", async () => {
+    const instances = await twoInstances();
+    const [one, other] = instances;
+    const key = newKey();
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, call) => create(instances[call % 2 === 0 ? 0 : 1], key)),
+    );
+    expect(new Set(answers.map(({ body }) => body.submissionId)).size).toBe(1);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(31).fill(200), 201]);
+
+    const { submissionId, resumeToken } = answers[0]?.body ?? {};
+    const stream = await fetch(`${one.url}/submissions/${submissionId}/events`, {
+      headers: { accept: "text/event-stream", authorization: `Bearer ${one.adminKey}` },
+    });
+    const heard = untilHeard(stream, "field.updated");
+    const written = await other.call("PATCH", `/resume/${resumeToken}`, { body: { actor, fields: { note: "hello" } } });
+    expect(written.status).toBe(200);
+    await heard;
+    const stale = await one.call("PATCH", `/resume/${resumeToken}`, { body: { actor, fields: { note: "late" } } });
+    expect(stale.status).toBe(409);
+    expect((await one.call("GET", `/resume/${written.body.resumeToken}`)).body.fields.note).toBe("hello");
+  });
+});
+
+async function untilHeard({ body }: Response, word: string): Promise<void> {
+  let text = "";
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes(word)) return;
+  }
+  throw new Error(`the stream ended without ${word}`);
+}
