@@ -20,7 +20,7 @@ export interface OwnPostgres {
 
 export async function ownPostgres(): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-own-postgres-"));
-  const cluster = await createCluster(folder);
+  const cluster = await createCluster(folder, { fsync: "off" });
   let server = await cluster.run();
   let frozen: number[] = [];
   const url = `${cluster.details.url}/postgres`;

@@ -15,13 +15,9 @@ export interface Cluster {
 
 /**
  * The folder of a whole PostgreSQL, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our
- * code relies on must be its own. For tests it does not wait for the disk: what it answered outlives its processes, not the
- * machine.
+ * code relies on must be its own.
  */
-export async function createCluster(
-  folder: string,
-  { fsync = "off" }: { fsync?: "on" | "off" } = {},
-): Promise<Cluster> {
+export async function createCluster(folder: string, { fsync }: { fsync: "on" | "off" }): Promise<Cluster> {
   const account = accountFor("postgres");
   const data = join(folder, "data");
   const secret = join(folder, "password");
@@ -64,13 +60,14 @@ export const stopImmediately = (server: ChildProcess): Promise<void> =>
     server.kill("SIGQUIT");
   });
 
-async function start(cluster: Promise<Cluster>): Promise<Service> {
-  const { details, run } = await cluster;
+/** For tests it does not wait for the disk: what it answered outlives its processes, not the machine. */
+export const startPostgres: Starter = (folder) => start(folder, { fsync: "off" });
+
+/** The same, and what it answered is on the disk. */
+export const startDurablePostgres: Starter = (folder) => start(folder, { fsync: "on" });
+
+async function start(folder: string, options: { fsync: "on" | "off" }): Promise<Service> {
+  const { details, run } = await createCluster(folder, options);
   const server = await run();
   return { details, stop: () => stopImmediately(server) };
 }
-
-export const startPostgres: Starter = (folder) => start(createCluster(folder));
-
-/** What it answered is on the disk. */
-export const startDurablePostgres: Starter = (folder) => start(createCluster(folder, { fsync: "on" }));
