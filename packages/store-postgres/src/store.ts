@@ -6,26 +6,34 @@ import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
 
 const LOAD_BY_TOKEN: Statement = {
   name: "load_by_token",
-  text: "SELECT * FROM formbridge.load_by_token($1, $2, $3)",
+  text: "SELECT row_to_json(l) AS loaded FROM formbridge.load_by_token($1, $2, $3) AS l",
 };
-const LOAD_BY_ID: Statement = { name: "load_by_id", text: "SELECT * FROM formbridge.load_by_id($1, $2, $3, $4)" };
+const LOAD_BY_ID: Statement = {
+  name: "load_by_id",
+  text: "SELECT row_to_json(l) AS loaded FROM formbridge.load_by_id($1, $2, $3, $4) AS l",
+};
 const LOAD_BY_SESSION: Statement = {
   name: "load_by_session",
-  text: "SELECT * FROM formbridge.load_by_session($1, $2, $3)",
+  text: "SELECT row_to_json(l) AS loaded FROM formbridge.load_by_session($1, $2, $3) AS l",
 };
 const LOAD_BY_INTAKE: Statement = {
   name: "load_by_intake",
-  text: "SELECT * FROM formbridge.load_by_intake($1, $2, $3)",
+  text: "SELECT row_to_json(l) AS loaded FROM formbridge.load_by_intake($1, $2, $3) AS l",
 };
 const COMMIT: Statement = {
   name: "commit_change",
-  text: `SELECT c.kind, c.at, (c.loaded).* FROM formbridge.commit_change(${COMMIT_ARGUMENTS}) AS c`,
+  text: `SELECT c.kind, c.at, CASE WHEN c.kind <> 'committed' THEN row_to_json(c.loaded) END AS loaded
+    FROM formbridge.commit_change(${COMMIT_ARGUMENTS}) AS c`,
 };
 
-interface CommittedColumns extends LoadedColumns {
-  kind: Committed["kind"];
-  at: number;
+/** As one value: the driver's work grows with the columns of an answer, used or not. */
+interface LoadedAnswer {
+  loaded: LoadedColumns;
 }
+type CommittedColumns = { at: number } & (
+  | { kind: "committed" | "too_late" }
+  | ({ kind: "stale" | "key_taken" } & LoadedAnswer)
+);
 
 /** The deadline passed while the write waited for another one: it was undone, and its error tells the time. */
 const TOO_LATE = "FB001";
@@ -35,9 +43,9 @@ export function createStore(db: Database): Store {
   async function load({ by, key }: LoadQuery): Promise<Loaded> {
     const keyed = [key?.operation ?? null, key?.hash ?? null] as const;
     const [statement, named] = asked(by);
-    const [row] = await db.read<LoadedColumns>(statement, [...named, ...keyed]);
+    const [row] = await db.read<LoadedAnswer>(statement, [...named, ...keyed]);
     if (row === undefined) throw new StoreDown("the database gave no answer", "not_applied");
-    return loadedOf(row, "token" in by ? by.token : undefined);
+    return loadedOf(row.loaded, "token" in by ? by.token : undefined);
   }
 
   async function commit(change: Change): Promise<Committed> {
@@ -70,9 +78,9 @@ function committedOf(row: CommittedColumns): Committed {
     case "too_late":
       return { kind: "too_late", now: row.at };
     case "stale":
-      return { kind: "stale", loaded: loadedOf(row) };
+      return { kind: "stale", loaded: loadedOf(row.loaded) };
     case "key_taken": {
-      const record = recordOf(row);
+      const record = recordOf(row.loaded);
       if (record === undefined) throw new StoreDown("the database told of no record", "not_applied");
       return { kind: "key_taken", record };
     }
