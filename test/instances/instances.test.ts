@@ -112,15 +112,17 @@ test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing answere
 });
 
 test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", async () => {
-  const inside = await server.call("GET", "/readyz");
+  // A connection that was kept alive may end under a call: the proxy closes it with the instance behind it.
+  const get = (path: string) => server.call("GET", path).catch(() => undefined);
+  const inside = await until(() => get("/readyz"));
   expect([inside.status, inside.body.error.type]).toEqual([404, "not_found"]);
   await Promise.all(fleet.instances.map((instance) => instance.kill()));
   const alone = await until(async () => {
-    const reply = await server.call("GET", "/healthz");
-    return reply.status === 503 ? reply : undefined;
+    const reply = await get("/healthz");
+    return reply?.status === 503 ? reply : undefined;
   });
   expect(alone.headers["retry-after"]).toBe("1");
   expect(alone.body).toMatchObject({ ok: false, error: { type: "service_unavailable", retryable: true } });
   await Promise.all(fleet.instances.map((_, index) => fleet.restart(index)));
-  await until(async () => (await server.call("GET", "/healthz")).status === 200 || undefined);
+  await until(async () => (await get("/healthz"))?.status === 200 || undefined);
 });
