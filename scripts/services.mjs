@@ -1,5 +1,5 @@
 /**
- * The servers that tests talk to, from Debian's packages. Runs on any Node from 20 on, without a dependency. Installs what is
+ * The servers and tools that tests need beside Node, from Debian's packages. Runs on any Node from 20 on, without a dependency. Installs what is
  * missing and starts nothing: each test run starts its own servers, on ports and folders of its own.
  */
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Package → the program that shows that it is there. */
-const PACKAGES = { postgresql: "postgres", "redis-server": "redis-server", haproxy: "haproxy", faketime: "faketime" };
+const PACKAGES = { postgresql: "postgres", "redis-server": "redis-server", haproxy: "haproxy", strace: "strace" };
 
 /** Debian keeps these out of an ordinary user's PATH. */
 const SYSTEM_FOLDERS = ["/usr/sbin", "/sbin", "/usr/local/sbin"];

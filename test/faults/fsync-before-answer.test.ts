@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { tempFolder } from "../support/child.ts";
-import { ensureTool } from "../support/ensure-tool.ts";
 import type { Loose } from "../support/harness.ts";
 import { until } from "../support/moves.ts";
+import { findProgram } from "../support/services/programs.ts";
 import { judgeTrace } from "./sync-trace.ts";
 
 const isLong = process.env.FORMBRIDGE_LONG === "1";
@@ -24,7 +24,7 @@ async function traceUnderLoad(): Promise<{ trace: string; marks: Set<string> }> 
   try {
     const command = [process.execPath, join(ROOT, "apps/server/bin/formbridge.mjs"), "serve"];
     const options = ["-f", "--seccomp-bpf", "-y", "-s", String(TEXT_BYTES), "-e", `trace=${CALLS}`, "-o", file];
-    const strace = spawn("strace", [...options, ...command], {
+    const strace = spawn(findProgram("strace", "strace"), [...options, ...command], {
       cwd: ROOT,
       env: {
         ...process.env,
@@ -86,8 +86,6 @@ async function write(url: string, call: { method: string; path: string; mark: st
   expect(response.status).toBeLessThan(300);
   return await response.json();
 }
-
-beforeAll(() => ensureTool("strace"));
 
 let seen: { trace: string; marks: Set<string> } | undefined;
 
