@@ -1,16 +1,10 @@
 export { describeAuthenticator, type OpenAuthenticator } from "./authenticator.ts";
-export { describeDeadlines } from "./deadlines.ts";
+export { describeBackend } from "./backend.ts";
 export { describeDurability } from "./durability.ts";
-export { describeEvents } from "./events.ts";
 export * as fixtures from "./fixtures.ts";
-export { describeHandoffs } from "./handoffs.ts";
 export { type Clock, createClock, type Durability, type OpenBackend, type OpenedBackend } from "./harness.ts";
 export { describeIdempotency } from "./idempotency.ts";
-export { describeIntakes } from "./intakes.ts";
-export { describeJobs } from "./jobs.ts";
-export { describeKeys } from "./keys.ts";
 export { describeRateLimiter } from "./rate-limiter.ts";
 export { describeStore } from "./store.ts";
-export { describeSubmissions } from "./submissions.ts";
 export { describeTokens } from "./tokens.ts";
 export { describeWakeups } from "./wakeups.ts";

@@ -1,20 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  describeDeadlines,
-  describeDurability,
-  describeEvents,
-  describeHandoffs,
-  describeIdempotency,
-  describeIntakes,
-  describeJobs,
-  describeKeys,
-  describeStore,
-  describeSubmissions,
-  describeTokens,
-  type OpenBackend,
-} from "@formbridge/conformance";
+import { describeBackend, type OpenBackend } from "@formbridge/conformance";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { afterAll } from "vitest";
 
@@ -29,14 +16,4 @@ const open: OpenBackend = async (now) => {
   return { backend: again(), reopen: async () => again() };
 };
 
-describeStore(open);
-describeTokens(open);
-describeHandoffs(open);
-describeIdempotency(open);
-describeEvents(open);
-describeJobs(open);
-describeDeadlines(open);
-describeIntakes(open);
-describeKeys(open);
-describeSubmissions(open);
-describeDurability(open);
+describeBackend(open);

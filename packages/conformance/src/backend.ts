@@ -1,0 +1,27 @@
+import { describeDeadlines } from "./deadlines.ts";
+import { describeDurability } from "./durability.ts";
+import { describeEvents } from "./events.ts";
+import { describeHandoffs } from "./handoffs.ts";
+import type { OpenBackend } from "./harness.ts";
+import { describeIdempotency } from "./idempotency.ts";
+import { describeIntakes } from "./intakes.ts";
+import { describeJobs } from "./jobs.ts";
+import { describeKeys } from "./keys.ts";
+import { describeStore } from "./store.ts";
+import { describeSubmissions } from "./submissions.ts";
+import { describeTokens } from "./tokens.ts";
+
+/** Every suite that a whole backend must pass: a port that is added here is asked of every store. */
+export function describeBackend(open: OpenBackend): void {
+  describeStore(open);
+  describeTokens(open);
+  describeHandoffs(open);
+  describeIdempotency(open);
+  describeEvents(open);
+  describeJobs(open);
+  describeDeadlines(open);
+  describeIntakes(open);
+  describeKeys(open);
+  describeSubmissions(open);
+  describeDurability(open);
+}
