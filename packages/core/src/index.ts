@@ -1,6 +1,6 @@
 export { type AuditHeads, chainAudit, chainEvent, EMPTY_HEAD, firstBrokenLink, saltedDigest } from "./domain/chain.ts";
 export { ContractError } from "./domain/error.ts";
-export type { Handoff, Session } from "./domain/handoffs/handoff.ts";
+export { type Handoff, handoffHashes, type Session } from "./domain/handoffs/handoff.ts";
 export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";
 export { type Instant, toIso } from "./domain/instant.ts";
 export { checkDefinition } from "./domain/intake/check-definition.ts";

@@ -1,22 +1,17 @@
-import type { Handoff, Handoffs } from "@formbridge/core";
+import { type Handoff, type Handoffs, handoffHashes } from "@formbridge/core";
 import { answer, type Tables } from "./tables.ts";
-
-const hashesOf = ({ link, sessions }: Handoff): string[] => [
-  ...(link === undefined ? [] : [link]),
-  ...sessions.map(({ hash }) => hash),
-];
 
 export function putHandoff(tables: Tables, handoff: Handoff): void {
   const { handoffId } = handoff;
   forget(tables, tables.handoffs.get(handoffId));
   tables.handoffs.set(handoffId, handoff);
-  for (const hash of hashesOf(handoff)) tables.sessions.set(hash, handoffId);
+  for (const hash of handoffHashes(handoff)) tables.sessions.set(hash, handoffId);
 }
 
 function forget(tables: Tables, handoff: Handoff | undefined): void {
   if (handoff === undefined) return;
   tables.handoffs.delete(handoff.handoffId);
-  for (const hash of hashesOf(handoff)) tables.sessions.delete(hash);
+  for (const hash of handoffHashes(handoff)) tables.sessions.delete(hash);
 }
 
 export function createHandoffs(tables: Tables): Handoffs {

@@ -3,6 +3,7 @@ import {
   type ChainedEvent,
   type Change,
   endedAt,
+  handoffHashes,
   isEditable,
   type NewJob,
   type SideRow,
@@ -60,7 +61,7 @@ const handoffColumns = ({ handoff }: SideRow) => ({
   handoff_id: handoff.handoffId,
   forget_after: handoff.forgetAfter,
   doc: JSON.stringify(handoff),
-  hashes: [...(handoff.link === undefined ? [] : [handoff.link]), ...handoff.sessions.map(({ hash }) => hash)],
+  hashes: handoffHashes(handoff),
 });
 
 const listed = (rows: readonly object[]): string | undefined => (rows.length === 0 ? undefined : JSON.stringify(rows));

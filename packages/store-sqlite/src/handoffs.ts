@@ -1,11 +1,6 @@
-import type { Handoff, Handoffs } from "@formbridge/core";
+import { type Handoff, type Handoffs, handoffHashes } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-
-const hashesOf = ({ link, sessions }: Handoff): string[] => [
-  ...(link === undefined ? [] : [link]),
-  ...sessions.map(({ hash }) => hash),
-];
 
 /** Writes hand-offs for a commit; only inside its transaction. */
 export function createHandoffWriter(db: Database): (handoff: Handoff) => void {
@@ -19,7 +14,7 @@ export function createHandoffWriter(db: Database): (handoff: Handoff) => void {
     const { handoffId, submissionId, forgetAfter } = handoff;
     put.run(handoffId, submissionId, forgetAfter, JSON.stringify(handoff));
     unlink.run(handoffId);
-    for (const hash of hashesOf(handoff)) link.run(hash, handoffId);
+    for (const hash of handoffHashes(handoff)) link.run(hash, handoffId);
   };
 }
 

@@ -34,8 +34,8 @@ export async function watchEvents(
     try {
       let batch = start;
       let after = first;
-      // Looked at before the read: what was written before the watch was ended still reaches its reader.
-      for (let ended = false; ; ended = call.signal.aborted, batch = (await read(after)) ?? []) {
+      let ended = false;
+      while (true) {
         for (const event of batch) {
           after = event.eventId;
           yield eventView(event, { proof });
@@ -43,6 +43,9 @@ export async function watchEvents(
         if (ended) return;
         // A short batch may be a large one: only an empty one is the end, for now.
         if (batch.length === 0) await bell.rung();
+        // Looked at before the read: what was written before the watch was ended still reaches its reader.
+        ended = call.signal.aborted;
+        batch = (await read(after)) ?? [];
       }
     } finally {
       unsubscribe();

@@ -39,6 +39,12 @@ export interface Handoff {
   forgetAfter: Instant;
 }
 
+/** What a hand-off is found by: the hash of its link, and of every session that was opened through it. */
+export const handoffHashes = ({ link, sessions }: Handoff): Hash[] => [
+  ...(link === undefined ? [] : [link]),
+  ...sessions.map(({ hash }) => hash),
+];
+
 /** What of a hand-off is sealed at rest. */
 export interface HandoffNote {
   email?: string;
