@@ -16,6 +16,7 @@ export { opensAnswer, opensSnapshot } from "./operations/support/open-snapshot.t
 export { type Authenticator, AuthenticatorDown, type Principal } from "./ports/authenticator.ts";
 export type { Backend } from "./ports/backend.ts";
 export * from "./ports/copy.ts";
+export type * from "./ports/courier.ts";
 export type * from "./ports/deadlines.ts";
 export * from "./ports/events.ts";
 export type * from "./ports/handoffs.ts";
