@@ -12,7 +12,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
   // The line is this process's own.
   idempotency: { enter: "own", find: "read", forgetExpired: "write", health: "own" },
   events: { read: "read", auditHeads: "read", feed: "read" },
-  jobs: { claim: "write", count: "read" },
+  jobs: { claim: "write", settle: "write", count: "read" },
   deadlines: { now: "read", expired: "read", warnable: "read" },
   intakes: { get: "read", definition: "read", list: "read", put: "write", retire: "write" },
   keys: { find: "read", get: "read", list: "read", add: "write", revoke: "write" },

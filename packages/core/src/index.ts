@@ -24,7 +24,7 @@ export type * from "./ports/health.ts";
 export type * from "./ports/idempotency.ts";
 export { type Instrumentation, type Measure, silent } from "./ports/instrumentation.ts";
 export type * from "./ports/intakes.ts";
-export type * from "./ports/jobs.ts";
+export * from "./ports/jobs.ts";
 export { createKeyLine } from "./ports/key-line.ts";
 export type * from "./ports/keys.ts";
 export type * from "./ports/mailer.ts";

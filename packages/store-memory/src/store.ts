@@ -7,6 +7,7 @@ import {
   type KeyRef,
   type Loaded,
   type LoadQuery,
+  laneOf,
   type ScopedKey,
   type Store,
   StoreDown,
@@ -135,9 +136,10 @@ function writeRecord(tables: Tables, change: Change, at: Instant): void {
 }
 
 function writeJobs(tables: Tables, { tenant, row, jobs, dropJobs }: Change): void {
-  const { submissionId } = row.submission;
+  const { submissionId, intakeId } = row.submission;
   for (const key of dropJobs) tables.jobs.delete(nameOf(tenant, key));
   for (const { key, kind, runAt } of jobs) {
-    tables.jobs.set(nameOf(tenant, key), { tenant, submissionId, key, kind, runAt, attempt: 0, leasedUntil: 0 });
+    const lane = laneOf(kind, intakeId);
+    tables.jobs.set(nameOf(tenant, key), { tenant, submissionId, key, kind, lane, runAt, attempt: 0, leasedUntil: 0 });
   }
 }

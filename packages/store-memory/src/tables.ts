@@ -31,10 +31,6 @@ interface StoredEvent extends FeedEvent {
   intakeId: string;
 }
 
-interface StoredJob extends Job {
-  leasedUntil: Instant;
-}
-
 /** Everything that a backend holds. What is in here never leaves: answers are copies. */
 export interface Tables {
   now: () => Instant;
@@ -47,7 +43,7 @@ export interface Tables {
   handoffs: Map<string, Handoff>;
   /** From the hash of a link or session to its hand-off. */
   sessions: Map<Hash, string>;
-  jobs: Map<string, StoredJob>;
+  jobs: Map<string, Job>;
   intakes: Map<string, StoredIntake>;
   definitions: Map<Hash, IntakeDefinition>;
   keys: Map<string, { key: ApiKey; revoked: boolean }>;

@@ -5,6 +5,7 @@ import {
   endedAt,
   handoffHashes,
   isEditable,
+  laneOf,
   type NewJob,
   type SideRow,
 } from "@formbridge/core";
@@ -52,7 +53,7 @@ function argumentsOf(change: Change) {
     p_events: listed(events.map(eventColumns)),
     p_audit: listed(audit.map(auditColumns)),
     p_handoffs: listed(side.map(handoffColumns)),
-    p_jobs: listed(lastOfEach(jobs).map(({ key: name, kind, runAt }) => ({ key: name, kind, run_at: runAt }))),
+    p_jobs: listed(lastOfEach(jobs).map((job) => jobColumns(job, intakeId))),
     p_drop_jobs: dropJobs.length === 0 ? undefined : dropJobs,
   } satisfies Record<string, Value | undefined>;
 }
@@ -62,6 +63,13 @@ const handoffColumns = ({ handoff }: SideRow) => ({
   forget_after: handoff.forgetAfter,
   doc: JSON.stringify(handoff),
   hashes: handoffHashes(handoff),
+});
+
+const jobColumns = ({ key, kind, runAt }: NewJob, intakeId: string) => ({
+  key,
+  kind,
+  lane: laneOf(kind, intakeId),
+  run_at: runAt,
 });
 
 const listed = (rows: readonly object[]): string | undefined => (rows.length === 0 ? undefined : JSON.stringify(rows));

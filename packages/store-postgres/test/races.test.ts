@@ -7,6 +7,7 @@ import { migratedDatabase, optionsFor } from "./open.ts";
 
 const { creation, update, keyWrite, newHash, TENANT, INTAKE, HOUR } = fixtures;
 const ROUNDS = 20;
+const CLAIM = { leaseMs: HOUR, perLane: 100, busy: new Map<string, number>() };
 
 let database: TestDatabase;
 let instances: Backend[];
@@ -72,7 +73,7 @@ test("of 20 submits with one key on one revision, one leaves its record and its 
   const jobs = [{ key: `deliver-${first.row.submission.submissionId}`, kind: "deliver" as const, runAt: at }];
   const answers = await together(Array.from({ length: 20 }, () => update(first, at, { key, jobs })));
   expect([countOf(answers, "committed"), countOf(answers, "key_taken")]).toEqual([1, 19]);
-  expect(await instances[0]?.jobs.claim(10, HOUR)).toMatchObject([{ key: jobs[0]?.key, attempt: 1 }]);
+  expect(await instances[0]?.jobs.claim({ ...CLAIM, limit: 10 })).toMatchObject([{ key: jobs[0]?.key, attempt: 1 }]);
   const scope = { ...key.ref, tenant: TENANT, intakeId: INTAKE };
   expect((await instances[1]?.idempotency.find(scope))?.fingerprint).toBe(key.fingerprint);
 });
@@ -86,7 +87,7 @@ test("every job goes to one of two instances", async () => {
   }));
   await together([creation({ at }, { jobs })]);
   const claims = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => instances[index % 2]?.jobs.claim(3, HOUR) ?? []),
+    Array.from({ length: 40 }, (_, index) => instances[index % 2]?.jobs.claim({ ...CLAIM, limit: 3 }) ?? []),
   );
   const keys = claims.flat().map((job) => job.key);
   expect([keys.length, new Set(keys).size]).toEqual([100, 100]);

@@ -93,7 +93,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
     writeRecord(change, standing, { sid, at });
     for (const { handoff } of change.side) putHandoff(handoff);
     for (const key of change.dropJobs) jobs.drop(change.tenant, key);
-    for (const job of change.jobs) jobs.put(change.tenant, submissionId, job);
+    for (const job of change.jobs) jobs.put(change.row.submission, job);
     return { kind: "committed", at };
   };
 }

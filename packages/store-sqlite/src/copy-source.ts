@@ -30,7 +30,7 @@ const SELECT: Record<CopyKind, string> = {
   handoff_keys: `SELECT k.hash, s.tenant, s.submission_id, h.handoff_id
     FROM handoff_keys AS k JOIN handoffs AS h ON h.handoff_id = k.handoff_id
     JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY k.hash`,
-  jobs: "SELECT tenant, key, kind, submission_id, run_at, attempt, leased_until FROM jobs ORDER BY tenant, key",
+  jobs: "SELECT tenant, key, kind, lane, submission_id, run_at, attempt, leased_until FROM jobs ORDER BY tenant, key",
 };
 
 type Columns = Record<string, string | number | null>;

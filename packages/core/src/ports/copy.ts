@@ -98,6 +98,7 @@ export interface CopiedRows {
     tenant: string;
     key: string;
     kind: string;
+    lane: string;
     submission_id: string;
     run_at: Instant;
     attempt: number;

@@ -106,13 +106,14 @@ export const tables: Migration = {
       tenant         text COLLATE "C" NOT NULL,
       key            text COLLATE "C" NOT NULL,
       kind           text NOT NULL,
+      lane           text COLLATE "C" NOT NULL,
       submission_id  text COLLATE "C" NOT NULL,
       run_at         bigint NOT NULL,
       attempt        bigint NOT NULL DEFAULT 0,
       leased_until   bigint NOT NULL DEFAULT 0,
       PRIMARY KEY (tenant, key)
     );
-    CREATE INDEX jobs_due ON formbridge.jobs (run_at);
+    CREATE INDEX jobs_due ON formbridge.jobs (lane, run_at);
 
     CREATE TABLE formbridge.handoffs (
       tenant         text COLLATE "C" NOT NULL,

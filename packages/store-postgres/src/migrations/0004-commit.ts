@@ -17,7 +17,7 @@ export const commit: Migration = {
   sql: `
     CREATE TYPE formbridge.committed AS (kind text, at bigint, loaded formbridge.loaded);
     CREATE TYPE formbridge.new_handoff AS (handoff_id text, forget_after bigint, doc text, hashes text[]);
-    CREATE TYPE formbridge.new_job AS (key text, kind text, run_at bigint);
+    CREATE TYPE formbridge.new_job AS (key text, kind text, lane text, run_at bigint);
 
     CREATE FUNCTION formbridge.last_position() RETURNS bigint LANGUAGE sql VOLATILE AS $$
       SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM formbridge.positions
@@ -174,11 +174,11 @@ export const commit: Migration = {
         DELETE FROM formbridge.jobs AS j WHERE j.tenant = p_tenant AND j.key = ANY (p_drop_jobs);
       END IF;
       IF p_jobs IS NOT NULL THEN
-        INSERT INTO formbridge.jobs (tenant, key, kind, submission_id, run_at)
-          SELECT p_tenant, j.key, j.kind, p_submission_id, j.run_at
+        INSERT INTO formbridge.jobs (tenant, key, kind, lane, submission_id, run_at)
+          SELECT p_tenant, j.key, j.kind, j.lane, p_submission_id, j.run_at
             FROM json_populate_recordset(NULL::formbridge.new_job, p_jobs) AS j
           ON CONFLICT (tenant, key) DO UPDATE
-            SET kind = EXCLUDED.kind, submission_id = EXCLUDED.submission_id, run_at = EXCLUDED.run_at, attempt = 0,
+            SET kind = EXCLUDED.kind, lane = EXCLUDED.lane, submission_id = EXCLUDED.submission_id, run_at = EXCLUDED.run_at, attempt = 0,
                 leased_until = 0;
       END IF;
       RETURN ROW('committed', at, nothing)::formbridge.committed;
