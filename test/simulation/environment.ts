@@ -49,6 +49,7 @@ export function createEnvironment(): Environment {
       code: () => random.code(),
       apiKey: () => random.apiKey(),
       salt: () => random.salt(),
+      chance: () => random.chance(),
     },
     wakeups: createLocalWakeups(),
     rateLimiter: createMemoryRateLimiter({ now: () => world.now }),
@@ -58,10 +59,14 @@ export function createEnvironment(): Environment {
       policy: DEFAULT_POLICY,
       keyWaitMs: 600_000,
       maxKeyWaiters: 100,
+      deliveryWaitMs: 0,
+      deliveryWaitMaxMs: 0,
       sweepBatch: 20,
       maxSchemaFields: 500,
       rateLimits: false,
     },
+    courier: { send: async () => ({ kind: "failed", error: "nobody goes" }), close: async () => {} },
+    webhookSecrets: () => ["whsec_c2VjcmV0"],
     uploads: {
       sign: async () => ({ method: "PUT", url: "http://127.0.0.1/upload" }),
       inspect: async (upload) => inspect(world, upload),
@@ -146,14 +151,14 @@ async function deliver(deps: Deps, { submissionId = "", outcome }: Call): Promis
   const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant: "default" } });
   if (loaded.submission === undefined) return;
   const submission = openRow(deps.sealer, loaded.submission);
+  const intake = compiled(submission.intakeId as keyof typeof INTAKES);
   const decision =
     outcome === "attempt"
       ? decideDeliveryAttempt(submission)
       : outcome === "success"
         ? decideDeliverySuccess(submission)
-        : decideDeliveryFailure(submission, { error: "refused" });
+        : decideDeliveryFailure(submission, { error: "refused", final: true, chance: 0 }, { intake, now: loaded.now });
   if (decision.refusal !== undefined) throw decision.refusal;
-  const intake = compiled(submission.intakeId as keyof typeof INTAKES);
   await commitDecision(deps, {
     operation: "deliver",
     before: submission,

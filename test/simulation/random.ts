@@ -49,5 +49,6 @@ export function createCountedRandomness(): Randomness {
     code: () => next().toUpperCase().padStart(10, "0"),
     apiKey: () => `fbk_${next().padStart(43, "A")}`,
     salt: () => next().padStart(32, "0"),
+    chance: () => 0.5,
   };
 }

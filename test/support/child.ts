@@ -28,7 +28,8 @@ export function start(args: readonly string[], env: Env, under: readonly string[
   const [program = "", ...rest] = [...under, process.execPath, BIN, ...args];
   const child = spawn(program, rest, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", ...env },
+    // Jobs would go out to the destinations that tests make up.
+    env: { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", FORMBRIDGE_WORKER: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

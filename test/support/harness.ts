@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
-import type { Mailer } from "@formbridge/core";
+import type { Courier, Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 import { migrate } from "@formbridge/store-postgres";
 import { createDatabase, type TestDatabase } from "./services/postgres.ts";
@@ -62,6 +62,8 @@ export interface ServerOptions {
   /** Move time by hand; without it the server has the real clock. */
   fakeClock?: boolean;
   mailer?: Mailer;
+  /** Takes submissions to their destinations; with one, the server runs jobs. */
+  courier?: Courier;
 }
 
 const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
@@ -147,6 +149,9 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     FORMBRIDGE_RATE_LIMIT: "off",
     FORMBRIDGE_LOG_LEVEL: "silent",
     FORMBRIDGE_ALLOW_TEST_HEADERS: "1",
+    FORMBRIDGE_WORKER: options.courier === undefined ? "off" : "on",
+    // Nobody waits for what nobody does.
+    ...(options.courier === undefined && { FORMBRIDGE_DELIVERY_WAIT_MS: "0" }),
     ...store.env,
     ...(await redisEnv(options)),
     ...options.env,
@@ -155,6 +160,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const server = await serve(config, {
     ...(options.fakeClock !== false && { now: clock.now }),
     ...(options.mailer && { mailer: options.mailer }),
+    ...(options.courier && { courier: options.courier }),
   });
   const call = caller(server.url);
   return {

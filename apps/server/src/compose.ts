@@ -5,10 +5,12 @@ import { type BreakerNotes, createBreaker, guardBackend } from "@formbridge/brea
 import {
   type Authenticator,
   type Backend,
+  type Courier,
   createAesSealer,
   createOperations,
   createPageTokens,
   createRandomness,
+  createWebhookSecrets,
   DEFAULT_TENANT,
   type Health,
   type Instrumentation,
@@ -32,6 +34,8 @@ import { secretsFor } from "./config/secret-file.ts";
 export interface Core {
   backend: Backend;
   operations: Operations;
+  wakeups: Wakeups;
+  courier: Courier;
   health(): Promise<Record<string, Health>>;
 }
 
@@ -47,8 +51,14 @@ export interface ComposeOptions {
   publicUrl?: () => string;
   /** Brings codes to their readers; without one, magic links are refused. */
   mailer?: Mailer;
+  /** Takes submissions to their destinations. */
+  courier?: Courier;
 }
 
+const NO_COURIER: Courier = {
+  send: async () => ({ kind: "failed", error: "This server sends nothing." }),
+  close: async () => {},
+};
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 
 /** Where the server listens, as a URL. */
@@ -56,7 +66,7 @@ export const localUrl = ({ host, port }: Config): string => `http://${host.inclu
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer, courier = NO_COURIER } = options;
   const { publicUrl = () => localUrl(config) } = options;
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
@@ -75,9 +85,11 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     settings: config.settings,
     ...(authenticator && { authenticator }),
     publicUrl: () => config.publicUrl ?? publicUrl(),
+    courier,
+    webhookSecrets: createWebhookSecrets(secrets),
     ...(mailer && { mailer }),
   });
-  return { backend, operations, health };
+  return { backend, operations, wakeups, courier, health };
 }
 
 function authenticatorOf(

@@ -1,7 +1,7 @@
 import type { AuthNotes } from "@formbridge/auth-jwt";
 import type { BreakerNotes } from "@formbridge/breaker";
 import { createHttpServer } from "@formbridge/http";
-import { startWorker } from "@formbridge/worker";
+import type { Worker } from "@formbridge/worker";
 import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
 import { type ComposeOptions, type Core, composeCore, localUrl } from "./compose.ts";
@@ -10,11 +10,13 @@ import { ConfigError } from "./config/config.ts";
 import { problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
 import { createLogger } from "./logger.ts";
 import { VERSION } from "./version.ts";
+import { startWorkerOn } from "./work.ts";
 
 export interface RunningServer {
   url: string;
   app: Awaited<ReturnType<typeof createHttpServer>>;
   core: Core;
+  worker: Worker;
   /** The admin key, when this start made one. */
   newAdminKey?: string;
   /** Takes no more, finishes what was accepted, and lets go of everything. */
@@ -71,21 +73,17 @@ async function listen(config: Config, core: Core, logger: Logger): Promise<Runni
   const url = await app.listen({ host: config.host, port: config.port });
   // Only now: a start that failed would have made a key that nobody ever saw.
   const newAdminKey = await ensureAdminKey(core, config.adminKey);
-  const worker = startWorker({
-    operations,
-    sweepIntervalMs: config.sweepIntervalMs,
-    sweepBatch: config.settings.sweepBatch,
-    auditFlushMs: config.auditFlushMs,
-    onError: (task, error) => logger.error({ err: error, task }, "background task failed"),
-  });
+  const worker = startWorkerOn(core, { config, logger, runsJobs: config.jobs.runHere });
   return {
     url,
     app,
     core,
+    worker,
     ...(newAdminKey !== undefined && { newAdminKey }),
     async stop() {
       await app.close();
       await worker.stop();
+      await core.courier.close();
       await backend.close();
     },
   };

@@ -36,7 +36,7 @@ export function describeDeadlines(open: OpenBackend): void {
       const first = creation({ at, ttlMs: HOUR });
       await store.commit(first);
       const submittedAt = at;
-      const delivery = { deliveryId: "dlv_1", attemptCount: 0 };
+      const delivery = { deliveryId: "dlv_1", attemptCount: 0, tries: 0 };
       const locked = quietUpdate(first, at, {
         to: { ...first.row.submission, state: "submitted", submittedAt, delivery },
       });

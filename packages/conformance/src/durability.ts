@@ -47,7 +47,9 @@ async function keepsCommits({ store, clock }: Subject, reopen: NonNullable<Subje
   expect(loaded.submission).toEqual({ ...second.row, sealedToken: second.token?.sealed });
   expect(loaded.presented).toMatchObject({ version: 1, rotatedAt: clock.now() });
   expect(loaded.record).toMatchObject({ fingerprint: key.fingerprint });
-  expect(await again.jobs.claim({ limit: 10, leaseMs: 1, perLane: 10, busy: new Map() })).toMatchObject([{ key: "job", attempt: 1 }]);
+  expect(await again.jobs.claim({ limit: 10, leaseMs: 1, perLane: 10, busy: new Map() })).toMatchObject([
+    { key: "job", attempt: 1 },
+  ]);
 
   const before = (await again.events.feed({ tenant: TENANT, streams: STREAMS }, { after: 0, limit: 100 })).events;
   expect((await again.store.commit(update(second, clock.now()))).kind).toBe("committed");

@@ -78,6 +78,10 @@ export const DeliveryStateSchema = Type.Object(
     inFlight: Type.Optional(Type.Boolean()),
     lastAttemptAt: Type.Optional(InstantSchema),
     lastError: Type.Optional(Type.String()),
+    nextAttemptAt: Type.Optional(InstantSchema),
+    givenUp: Type.Optional(
+      Type.Boolean({ description: "The last attempt has failed: it waits for somebody to start it again." }),
+    ),
     deliveredAt: Type.Optional(InstantSchema),
   },
   { additionalProperties: false },

@@ -14,6 +14,8 @@ export interface Parsed {
   /** The header's key, or the body's. */
   idempotencyKey?: string;
   idempotencyTtlMs?: number;
+  /** How long the caller prefers to wait. */
+  waitMs?: number;
   ifNoneMatch?: string;
 }
 

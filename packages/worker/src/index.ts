@@ -1,2 +1,2 @@
 export type { Loop } from "./every.ts";
-export { startWorker, type WorkerOptions } from "./start-worker.ts";
+export { startWorker, type Worker, type WorkerOptions } from "./start-worker.ts";

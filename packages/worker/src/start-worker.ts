@@ -1,17 +1,23 @@
-import type { Operations } from "@formbridge/core";
 import { every, type Loop } from "./every.ts";
+import { type JobLoop, type JobOptions, startJobs } from "./job-loop.ts";
 
-export interface WorkerOptions {
-  operations: Operations;
+export interface WorkerOptions extends JobOptions {
   sweepIntervalMs: number;
   sweepBatch: number;
   auditFlushMs: number;
-  onError(task: string, error: unknown): void;
+  /** false: another process runs the jobs. */
+  runsJobs: boolean;
 }
 
-/** What the server does by itself: expire and warn in time, forget what is over, write down what was read. */
-export function startWorker(options: WorkerOptions): Loop {
+export interface Worker extends Loop {
+  /** Absent where another process runs the jobs. */
+  jobs?: JobLoop;
+}
+
+/** What the server does by itself: run jobs, expire and warn in time, forget what is over, write down what was read. */
+export function startWorker(options: WorkerOptions): Worker {
   const { operations, onError } = options;
+  const jobs = options.runsJobs ? startJobs(options) : undefined;
   const loops = [
     every(
       options.sweepIntervalMs,
@@ -25,8 +31,9 @@ export function startWorker(options: WorkerOptions): Loop {
     ),
   ];
   return {
+    ...(jobs && { jobs }),
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([jobs?.stop(), ...loops.map((loop) => loop.stop())]);
       await operations.flushAudit().catch((error: unknown) => onError("audit", error));
     },
   };

@@ -8,6 +8,7 @@ import { keysCommand } from "./keys.ts";
 import { migrateCommand } from "./migrate.ts";
 import { serveCommand } from "./serve.ts";
 import { verifyCommand } from "./verify.ts";
+import { workerCommand } from "./worker.ts";
 
 /** Every command, one row each. */
 export function createProgram(): Command {
@@ -16,6 +17,7 @@ export function createProgram(): Command {
     .version(VERSION)
     .showHelpAfterError()
     .addCommand(serveCommand())
+    .addCommand(workerCommand())
     .addCommand(keysCommand())
     .addCommand(intakesCommand())
     .addCommand(eventsCommand())

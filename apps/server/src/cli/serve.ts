@@ -3,6 +3,7 @@ import { readConfig } from "../config/config.ts";
 import { settingsHelp } from "../config/settings.ts";
 import { type RunningServer, serve } from "../serve.ts";
 import { print } from "./print.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 
 export const serveCommand = (): Command =>
   new Command("serve")
@@ -24,22 +25,4 @@ async function greet({ url, newAdminKey, core }: RunningServer): Promise<void> {
   if (example?.definition.access !== "public" || example.retired) return;
   print("Try it:");
   print(`  curl -s ${url}/intakes/contact/submissions -H 'content-type: application/json' -d '${EXAMPLE}'`);
-}
-
-function stopOnSignal(server: RunningServer): void {
-  let stopping = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      // Asked twice, it means it.
-      if (stopping) process.exit(1);
-      stopping = true;
-      server.stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          process.stderr.write(`${String(error)}\n`);
-          process.exit(1);
-        },
-      );
-    });
-  }
 }

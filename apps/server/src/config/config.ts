@@ -53,6 +53,14 @@ export interface Config {
   logLevel: string;
   trustProxy: boolean;
   allowTestHeaders: boolean;
+  jobs: {
+    /** Does `serve` run them? */
+    runHere: boolean;
+    atOnce: number;
+    perLane: number;
+    leaseMs: number;
+    pollMs: number;
+  };
   sweepIntervalMs: number;
   auditFlushMs: number;
   pageTokenTtlMs: number;
@@ -102,6 +110,13 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
+    jobs: {
+      runHere: read.oneOf("FORMBRIDGE_WORKER", ["on", "off"]) === "on",
+      atOnce: read.number("FORMBRIDGE_JOBS_AT_ONCE", { min: 1 }),
+      perLane: read.number("FORMBRIDGE_JOBS_PER_LANE", { min: 1 }),
+      leaseMs: read.number("FORMBRIDGE_JOB_LEASE_MS", { min: 1_000 }),
+      pollMs: read.number("FORMBRIDGE_JOB_POLL_MS", { min: 1 }),
+    },
     sweepIntervalMs: read.number("FORMBRIDGE_SWEEP_INTERVAL_MS", { min: 10 }),
     auditFlushMs: read.number("FORMBRIDGE_AUDIT_FLUSH_MS", { min: 10 }),
     pageTokenTtlMs: read.number("FORMBRIDGE_PAGE_TOKEN_TTL_MS", { min: 1000 }),
@@ -146,6 +161,8 @@ function operationSettings(read: Reader): Settings {
     },
     keyWaitMs: read.number("FORMBRIDGE_KEY_WAIT_MS"),
     maxKeyWaiters: read.number("FORMBRIDGE_MAX_KEY_WAITERS"),
+    deliveryWaitMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MS"),
+    deliveryWaitMaxMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MAX_MS"),
     sweepBatch: read.number("FORMBRIDGE_SWEEP_BATCH", { min: 1 }),
     maxSchemaFields: read.number("FORMBRIDGE_MAX_SCHEMA_FIELDS", { min: 1 }),
     rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),

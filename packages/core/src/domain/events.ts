@@ -8,6 +8,7 @@ import type {
   SubmissionState,
 } from "@formbridge/contract";
 import { maskValue } from "./fields/mask.ts";
+import type { Hash } from "./hashing.ts";
 import type { Instant } from "./instant.ts";
 import { toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
@@ -44,14 +45,14 @@ export type DomainEvent = { by?: Actor } & (
       missingCount: number;
     }
   | { type: "upload.failed"; to: EditableState; uploadId: string; field: string; reason: string }
-  | { type: "submission.submitted"; deliveryId: string }
+  | { type: "submission.submitted"; deliveryId: string; answer?: { key: Hash; by: Instant } }
   | { type: "review.requested"; gateIndex: number; gate: string }
   | { type: "review.approved"; gateIndex: number; gate: string; auto: boolean; passed: "no" | "gate" | "all" }
   | { type: "review.rejected"; gate: string; reasons: string[]; expiresAt: Instant }
   | { type: "review.escalated"; gate: string }
   | { type: "delivery.attempted"; deliveryId: string; attempt: number }
   | { type: "delivery.succeeded"; deliveryId: string }
-  | { type: "delivery.failed"; deliveryId: string; error: string }
+  | { type: "delivery.failed"; deliveryId: string; error: string; retryAt?: Instant }
   | { type: "submission.finalized" }
   | { type: "submission.cancelled"; reason?: string }
   | {
@@ -116,8 +117,10 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       return { deliveryId: event.deliveryId, attempt: event.attempt };
     case "delivery.succeeded":
       return { deliveryId: event.deliveryId };
-    case "delivery.failed":
-      return { deliveryId: event.deliveryId, error: event.error };
+    case "delivery.failed": {
+      const { deliveryId, error, retryAt } = event;
+      return { deliveryId, error, ...(retryAt === undefined ? { givenUp: true } : { nextAttemptAt: toIso(retryAt) }) };
+    }
     case "submission.cancelled":
       return event.reason === undefined ? {} : { reason: event.reason };
     case "submission.expired":

@@ -95,7 +95,12 @@ function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Sta
         state: "submitted",
         submittedAt: stamp.now,
         submittedBy: stamp.actor,
-        delivery: { deliveryId: event.deliveryId, attemptCount: 0 },
+        delivery: {
+          deliveryId: event.deliveryId,
+          attemptCount: 0,
+          tries: 0,
+          ...(event.answer && { answer: event.answer }),
+        },
       };
     case "review.requested":
       return {
@@ -121,11 +126,9 @@ function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Sta
         ],
       };
     case "delivery.attempted":
-      return withDelivery(submission, { attemptCount: event.attempt, lastAttemptAt: stamp.now, inFlight: true });
     case "delivery.failed":
-      return withDelivery(submission, { lastError: event.error, inFlight: false });
     case "delivery.succeeded":
-      return withDelivery(submission, { deliveredAt: stamp.now, inFlight: false });
+      return { ...submission, delivery: afterAttempt(deliveryOf(submission), event, stamp.now) };
     case "submission.finalized":
       return { ...submission, state: "finalized", submittedAt, finalizedAt: stamp.now };
     case "review.escalated":
@@ -171,7 +174,24 @@ function deliveryOf(submission: Submission): Delivery {
   return submission.delivery;
 }
 
-const withDelivery = (submission: Submission, change: Partial<Delivery>): Submission => ({
-  ...submission,
-  delivery: { ...deliveryOf(submission), ...change },
-});
+function afterAttempt(
+  delivery: Delivery,
+  event: Extract<DomainEvent, { type: `delivery.${string}` }>,
+  now: Instant,
+): Delivery {
+  const { givenUp: _given, nextAttemptAt: _next, ...going } = delivery;
+  switch (event.type) {
+    case "delivery.attempted":
+      return { ...going, attemptCount: event.attempt, tries: delivery.tries + 1, lastAttemptAt: now, inFlight: true };
+    case "delivery.succeeded":
+      return { ...going, deliveredAt: now, inFlight: false };
+    case "delivery.failed": {
+      // The submit answers with what the first attempt came to, and nothing later.
+      const { answer: _answered, ...rest } = going;
+      const failed = { ...rest, lastError: event.error, inFlight: false };
+      return event.retryAt === undefined
+        ? { ...failed, tries: 0, givenUp: true }
+        : { ...failed, nextAttemptAt: event.retryAt };
+    }
+  }
+}

@@ -49,10 +49,17 @@ export interface Review {
 export interface Delivery {
   deliveryId: string;
   attemptCount: number;
+  /** Since it was started, or started again after it was given up. */
+  tries: number;
   inFlight?: boolean;
   lastAttemptAt?: Instant;
   lastError?: string;
+  nextAttemptAt?: Instant;
+  /** Nobody tries any more, until somebody starts it again. */
+  givenUp?: boolean;
   deliveredAt?: Instant;
+  /** The recorded answer of the submit: what comes of the first attempt before this moment becomes part of it. */
+  answer?: { key: Hash; by: Instant };
 }
 
 export interface ChainHead {

@@ -2,8 +2,10 @@ import { cancel } from "./cancel.ts";
 import { confirmUpload } from "./confirm-upload.ts";
 import { createHandoff } from "./create-handoff.ts";
 import { createSubmission } from "./create-submission.ts";
+import { deliver } from "./deliver.ts";
 import type { Deps } from "./deps.ts";
 import { describeLink } from "./describe-link.ts";
+import { escalate } from "./escalate.ts";
 import { getEvents } from "./get-events.ts";
 import { getSubmission } from "./get-submission.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
@@ -61,6 +63,8 @@ const OPERATIONS = {
   issueKey,
   listKeys,
   revokeKey,
+  deliver,
+  escalate,
   sweep,
 } as const;
 

@@ -1,6 +1,7 @@
 import type { Policy } from "../domain/policy.ts";
 import type { Authenticator } from "../ports/authenticator.ts";
 import type { Backend } from "../ports/backend.ts";
+import type { Courier } from "../ports/courier.ts";
 import type { Wakeups } from "../ports/events.ts";
 import type { Instrumentation } from "../ports/instrumentation.ts";
 import type { Mailer } from "../ports/mailer.ts";
@@ -9,6 +10,7 @@ import type { Sealer } from "../ports/sealer.ts";
 import type { UploadStorage } from "../ports/uploads.ts";
 import type { Randomness } from "../vault/mint.ts";
 import type { PageTokens } from "../vault/page-tokens.ts";
+import type { WebhookSecrets } from "../vault/webhook-secrets.ts";
 
 export interface RateRules {
   failedLookupsPerSecond: RateRule;
@@ -24,6 +26,9 @@ export interface Settings {
   /** How long a request waits for another one with its idempotency key. */
   keyWaitMs: number;
   maxKeyWaiters: number;
+  /** How long a submit, or the last approval, waits for the first delivery: by itself, and when asked to. */
+  deliveryWaitMs: number;
+  deliveryWaitMaxMs: number;
   /** What is forgotten or expired in one go. */
   sweepBatch: number;
   maxSchemaFields: number;
@@ -54,6 +59,8 @@ export interface Deps {
   authenticator?: Authenticator;
   /** Where links lead to: the URL that callers reach the server at, without a slash at its end. */
   publicUrl: () => string;
+  courier: Courier;
+  webhookSecrets: WebhookSecrets;
   /** Absent: this deployment takes no files. */
   uploads?: UploadStorage;
   /** Absent: this deployment sends no e-mail. */

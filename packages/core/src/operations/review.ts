@@ -20,6 +20,7 @@ export async function review(context: Context, call: ReviewCall): Promise<Answer
     operation: "review",
     actorRequired: true,
     actsOnLocked: true,
+    awaitsDelivery: true,
     needsNoVersion: true,
     authorize: () => requireRole(principal, "reviewer", "admin"),
     decide(submission, decideContext) {

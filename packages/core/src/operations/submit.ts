@@ -1,14 +1,19 @@
 import type { SubmitResponse } from "@formbridge/contract";
-import { decideSubmit } from "../domain/decide/submit.ts";
+import { decideSubmit, type Submit } from "../domain/decide/submit.ts";
 import { ContractError } from "../domain/error.ts";
-import { toIso } from "../domain/instant.ts";
+import { sha256 } from "../domain/hashing.ts";
+import { type Instant, toIso } from "../domain/instant.ts";
 import { type Answer, markOf } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
 import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import { type WriteCall, waitOf } from "./support/write-spec.ts";
 
 export async function submit(context: Context, call: WriteCall): Promise<Answer<SubmitResponse>> {
-  if (call.idempotencyKey === undefined) throw keyRequired();
+  const { idempotencyKey } = call;
+  if (idempotencyKey === undefined) throw keyRequired();
+  const waitMs = waitOf({ context, call });
+  const commandOf = (now: Instant): Submit =>
+    waitMs > 0 ? { answer: { key: sha256(idempotencyKey), by: now + waitMs } } : {};
   return await runWrite(context, call, {
     operation: "submit",
     actorRequired: true,
@@ -16,7 +21,8 @@ export async function submit(context: Context, call: WriteCall): Promise<Answer<
       operation: "submit",
       meaning: ({ submission }, version) => ({ operation: "submit", submissionId: submission.submissionId, version }),
     },
-    decide: (submission, decideContext) => decideSubmit(submission, decideContext),
+    awaitsDelivery: true,
+    decide: (submission, decideContext) => decideSubmit(submission, commandOf(decideContext.now), decideContext),
     body: (shown) => {
       const { submission } = shown;
       return {

@@ -4,7 +4,7 @@ import type { Due } from "../ports/deadlines.ts";
 import { commitDecision } from "./support/commit.ts";
 import type { Context } from "./support/context.ts";
 import { expireIfDue, TTL_ENFORCER } from "./support/expire-due.ts";
-import { openRow } from "./support/open-snapshot.ts";
+import { loadOpened } from "./support/load-opened.ts";
 
 export interface Swept {
   expired: number;
@@ -44,20 +44,13 @@ async function settle(work: Promise<void>[]): Promise<unknown[]> {
   return settled.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 }
 
-async function loadDue({ deps, catalog }: Context, { tenant, submissionId }: Due) {
-  const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant } });
-  if (loaded.submission === undefined) return undefined;
-  const submission = openRow(deps.sealer, loaded.submission);
-  return { submission, now: loaded.now, intake: await catalog.byDigest(submission.definition) };
-}
-
 async function expireOne(context: Context, due: Due): Promise<void> {
-  const found = await loadDue(context, due);
+  const found = await loadOpened(context, due);
   if (found !== undefined) await expireIfDue(context.deps, found);
 }
 
 async function warnOne(context: Context, due: Due): Promise<void> {
-  const found = await loadDue(context, due);
+  const found = await loadOpened(context, due);
   if (found === undefined) return;
   const { submission, now, intake } = found;
   if (!isEditable(submission.state) || submission.warnAt === undefined || now < submission.warnAt) return;

@@ -47,7 +47,10 @@ export interface EventLog {
   ): Promise<FeedPage>;
 }
 
-/** Tells waiting readers that a submission has new events. A hint: the log is the truth, and a lost hint only delays. */
+/**
+ * Tells waiting readers that a submission has new events, and workers that jobs are due (`JOBS_DUE`). A hint: the store is the
+ * truth, and a lost hint only delays.
+ */
 export interface Wakeups {
   notify(submissionId: string): void;
   /** Answers how to stop listening. */

@@ -5,6 +5,7 @@ export type Measure =
   | { name: "group_commit"; changes: number; ms: number }
   | { name: "replay"; operation: string }
   | { name: "lock_wait"; outcome: "entered" | "timed_out"; ms: number }
+  | { name: "delivery"; outcome: "taken" | "failed"; ms: number }
   | { name: "swept"; what: "expired" | "warned" | "tokens" | "records" | "handoffs"; count: number };
 
 /** Where measurements go. Must not throw and must return at once. */

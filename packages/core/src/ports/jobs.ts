@@ -42,5 +42,8 @@ export interface Jobs {
   count(): Promise<number>;
 }
 
+/** What is woken (`Wakeups`) when a commit has left work that is due at once. */
+export const JOBS_DUE = "jobs";
+
 /** The lane of a job; every store uses this one. */
 export const laneOf = (kind: JobKind, intakeId: string): string => `${kind}:${intakeId}`;

@@ -14,6 +14,8 @@ export interface Randomness {
   apiKey(): string;
   /** 16 random bytes, in hex. */
   salt(): string;
+  /** Between 0 and 1. Not for secrets. */
+  chance(): number;
 }
 
 /** Without letters that look like digits, or like each other. */
@@ -29,5 +31,6 @@ export function createRandomness(): Randomness {
     code: () => Array.from(draw(10), (byte) => CODE_LETTERS[byte % CODE_LETTERS.length]).join(""),
     apiKey: () => `fbk_${draw(32).toString("base64url")}`,
     salt: () => draw(16).toString("hex"),
+    chance: Math.random,
   };
 }

@@ -74,6 +74,12 @@ function keyTtlOf(request: FastifyRequest, { allowTestHeaders }: RequestOptions)
   return Number(text);
 }
 
+/** `Prefer: wait=10`, in seconds (RFC 7240). A preference that can't be read is no preference. */
+function waitOf(request: FastifyRequest): number | undefined {
+  const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(single(request, "prefer") ?? "")?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
 /** Gathers what a request names, from wherever the contract lets it say so. */
 export function parseRequest(
   request: FastifyRequest,
@@ -82,6 +88,7 @@ export function parseRequest(
   const params = request.params as Record<string, string>;
   const idempotencyKey = keyOf(request, body);
   const idempotencyTtlMs = keyTtlOf(request, options);
+  const waitMs = waitOf(request);
   const target = targetOf(request, params, body);
   const { token, version } = parseCondition(single(request, "if-none-match"));
   const known = token ?? version?.toString();
@@ -93,6 +100,7 @@ export function parseRequest(
     target,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(idempotencyTtlMs !== undefined && { idempotencyTtlMs }),
+    ...(waitMs !== undefined && { waitMs }),
     ...(known !== undefined && { ifNoneMatch: known }),
   };
 }

@@ -39,7 +39,7 @@ export const ADMIN_ERRORS: readonly ErrorType[] = [
 ];
 
 /** What every write takes beside its own fields. */
-export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs }: Parsed) => {
+export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs, waitMs }: Parsed) => {
   const { actor } = body as { actor?: never };
   return {
     caller,
@@ -47,6 +47,7 @@ export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtl
     ...(actor !== undefined && { actor }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(idempotencyTtlMs !== undefined && { idempotencyTtlMs }),
+    ...(waitMs !== undefined && { waitMs }),
   };
 };
 

@@ -4,8 +4,10 @@ import { decideCancel } from "./cancel.ts";
 import { decideDeliveryAttempt, decideDeliveryFailure, decideDeliverySuccess, decideRetryDelivery } from "./deliver.ts";
 import { decideSubmit } from "./submit.ts";
 
+const submit: Parameters<Scene["when"]>[0] = (submission, context) => decideSubmit(submission, {}, context);
+
 const destination = { kind: "webhook", url: "https://receiver.invalid/hook" } as const;
-const submitted = (): Scene => given({ destination }, { name: "Ada" }).when(decideSubmit);
+const submitted = (): Scene => given({ destination }, { name: "Ada" }).when(submit);
 const cancel: Parameters<Scene["when"]>[0] = (submission, context) => decideCancel(submission, {}, context);
 
 describe("a delivery", () => {
@@ -18,7 +20,9 @@ describe("a delivery", () => {
     });
     const trying = sent.when(decideDeliveryAttempt);
     expect(trying.submission).toMatchObject({ version: 2, delivery: { attemptCount: 1, inFlight: true } });
-    const failed = trying.when((submission) => decideDeliveryFailure(submission, { error: "502" }));
+    const failed = trying.when((submission, context) =>
+      decideDeliveryFailure(submission, { error: "502", final: true, chance: 0 }, context),
+    );
     expect(failed.submission).toMatchObject({ state: "submitted", version: 2, delivery: { lastError: "502" } });
     const done = failed.when(decideDeliveryAttempt).when(decideDeliverySuccess);
     expect(done.submission).toMatchObject({ state: "finalized", version: 3 });
@@ -31,7 +35,9 @@ describe("a delivery", () => {
     expect(refused.decision.refusal).toMatchObject({ type: "conflict", detail: { retryable: true } });
     expect(refused.submission).toEqual(trying.submission);
     expect(trying.when(decideRetryDelivery).decision.refusal?.type).toBe("conflict");
-    const failed = trying.when((submission) => decideDeliveryFailure(submission, { error: "502", retryAt: 1 }));
+    const failed = trying.when((submission, context) =>
+      decideDeliveryFailure(submission, { error: "502", chance: 0 }, context),
+    );
     expect(failed.when(cancel).submission.state).toBe("cancelled");
   });
 

@@ -1,12 +1,13 @@
+import { retryDelay } from "../delivery/retry-delay.ts";
 import { ContractError } from "../error.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf, endedError } from "../tokens/refuse-ended.ts";
 import { type DecideContext, type Decision, deliveryJob, refuse } from "./decision.ts";
 
-const COURIER = { kind: "system", id: "delivery" } as const;
+export const COURIER = { kind: "system", id: "delivery" } as const;
 
-type Deliverable = Submission & { state: "submitted" | "approved" };
-const isDeliverable = (submission: Submission): submission is Deliverable =>
+export type Deliverable = Submission & { state: "submitted" | "approved" };
+export const isDeliverable = (submission: Submission): submission is Deliverable =>
   submission.state === "submitted" || submission.state === "approved";
 
 const notDeliverable = (submission: Submission): Decision =>
@@ -34,18 +35,36 @@ export function decideDeliverySuccess(submission: Submission): Decision {
   };
 }
 
-/** `retryAt` absent: that was the last attempt, and the submission waits for somebody to start it again. */
-export function decideDeliveryFailure(submission: Submission, failure: { error: string; retryAt?: number }): Decision {
+export interface FailedDelivery {
+  error: string;
+  /** Trying again is of no use. */
+  final?: true;
+  retryAfterMs?: number;
+  /** Between 0 and 1. */
+  chance: number;
+}
+
+const MAX_ERROR = 500;
+
+/** After the last attempt the submission waits for somebody to start it again. */
+export function decideDeliveryFailure(
+  submission: Submission,
+  failure: FailedDelivery,
+  context: Pick<DecideContext, "intake" | "now">,
+): Decision {
   if (!isDeliverable(submission)) return notDeliverable(submission);
+  const { deliveryId, tries } = submission.delivery;
+  const { retryPolicy } = context.intake.definition.destination;
+  const delay = failure.final === true ? undefined : retryDelay(retryPolicy, { ...failure, tries });
   const key = deliveryJob(submission.submissionId);
+  const error = failure.error.slice(0, MAX_ERROR);
+  const failed = { type: "delivery.failed", by: COURIER, deliveryId, error } as const;
+  if (delay === undefined) return { events: [failed], token: "keep", dropJobs: [key] };
+  const retryAt = context.now + delay;
   return {
-    events: [
-      { type: "delivery.failed", by: COURIER, deliveryId: submission.delivery.deliveryId, error: failure.error },
-    ],
+    events: [{ ...failed, retryAt }],
     token: "keep",
-    ...(failure.retryAt === undefined
-      ? { dropJobs: [key] }
-      : { jobs: [{ key, kind: "deliver", runAt: failure.retryAt }] }),
+    jobs: [{ key, kind: "deliver", runAt: retryAt }],
   };
 }
 

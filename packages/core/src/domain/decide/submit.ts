@@ -1,13 +1,20 @@
 import type { NextAction } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import type { Hash } from "../hashing.ts";
+import type { Instant } from "../instant.ts";
 import type { Findings } from "../intake/compiled-intake.ts";
 import type { Submission } from "../submission.ts";
 import type { DecideContext, Decision } from "./decision.ts";
 import { routeOnward } from "./route-onward.ts";
 import { pendingUploads, stateFound } from "./validate.ts";
 
+export interface Submit {
+  /** Where the answer is recorded, and until when it waits for the first delivery. */
+  answer?: { key: Hash; by: Instant };
+}
+
 /** Nothing unvalidated goes on: a submit either finds no problem, or is recorded as failed and leaves the token current. */
-export function decideSubmit(submission: Submission, context: DecideContext): Decision {
+export function decideSubmit(submission: Submission, command: Submit, context: DecideContext): Decision {
   const findings = context.intake.validate(submission.fields);
   const refusal = unready(submission, findings, context);
   if (refusal !== undefined) {
@@ -19,8 +26,12 @@ export function decideSubmit(submission: Submission, context: DecideContext): De
     };
   }
   const onward = routeOnward(submission, 0, context);
+  const isSent = command.answer !== undefined && onward.jobs.some(({ kind }) => kind === "deliver");
   return {
-    events: [{ type: "submission.submitted", deliveryId: context.newId("dlv") }, ...onward.events],
+    events: [
+      { type: "submission.submitted", deliveryId: context.newId("dlv"), ...(isSent && { answer: command.answer }) },
+      ...onward.events,
+    ],
     token: "rotate",
     jobs: onward.jobs,
   };

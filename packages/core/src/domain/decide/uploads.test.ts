@@ -8,6 +8,8 @@ import { decideSetFields } from "./set-fields.ts";
 import { decideSubmit } from "./submit.ts";
 import { decideValidate } from "./validate.ts";
 
+const submit: Parameters<Scene["when"]>[0] = (submission, context) => decideSubmit(submission, {}, context);
+
 const rule = { accept: ["application/pdf"], maxBytes: 1000 };
 const schema = {
   type: "object",
@@ -91,13 +93,13 @@ describe("announcing and confirming", () => {
 
   it("[STATES-SUBMIT-REASON] a pending file is upload_pending when nothing is missing", () => {
     const asked = given({ schema }, { name: "Ada" }).when(request("w9"));
-    const { decision, submission } = asked.when(decideSubmit);
+    const { decision, submission } = asked.when(submit);
     expect(decision.refusal).toMatchObject({ type: "upload_pending", detail: { fields: [{ path: "w9" }] } });
     expect(submission).toMatchObject({ state: "awaiting_upload", version: asked.submission.version });
   });
 
   it("[STATES-SUBMIT-REASON] an absent required file is missing, with a code of its own", () => {
-    const { decision } = given({ schema: { ...schema, required: ["w9"] } }, { name: "Ada" }).when(decideSubmit);
+    const { decision } = given({ schema: { ...schema, required: ["w9"] } }, { name: "Ada" }).when(submit);
     expect(decision.refusal).toMatchObject({
       type: "missing",
       detail: {

@@ -1,20 +1,24 @@
 import type { Decision } from "../../domain/decide/decision.ts";
+import { isDeliverable } from "../../domain/decide/deliver.ts";
 import type { ContractError } from "../../domain/error.ts";
 import type { Hash } from "../../domain/hashing.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { type Answer, answerWith, type Shown } from "./answer.ts";
 import { commitDecision } from "./commit.ts";
+import { awaitFirstDelivery } from "./first-delivery.ts";
 import { tell } from "./guard-write.ts";
 import { keyAudit, keyWrite } from "./keyed.ts";
+import { openToken } from "./open-snapshot.ts";
+import { recordedAnswer } from "./replay-write.ts";
 import { mayHoldToken, tokenFor } from "./resolve-target.ts";
-import { type Attempt, carriedVersion, principalName } from "./write-spec.ts";
+import { type Attempt, carriedVersion, principalName, type WriteAnswer, waitOf } from "./write-spec.ts";
 
 /** Commits a decision with its recorded answer. Undefined: the ground moved, look again. */
 export async function commitWrite<Body extends object>(
   attempt: Attempt<Body>,
   decision: Decision,
   replaces: Hash | undefined,
-): Promise<Answer<Body> | undefined> {
+): Promise<WriteAnswer<Body> | undefined> {
   const { context, found, actor, key } = attempt;
   const outcome = await commitDecision(context.deps, {
     operation: attempt.spec.operation,
@@ -32,6 +36,23 @@ export async function commitWrite<Body extends object>(
   const refusal = refusalOf(attempt, decision, outcome.after);
   if (refusal !== undefined) throw refusal;
   const shown = shownTo(attempt, outcome.after, outcome.token);
+  const answer = answerWith(bodyOf(attempt, shown), shown);
+  const wait = waitOf(attempt);
+  if (attempt.spec.awaitsDelivery !== true || !isDeliverable(outcome.after) || wait <= 0) return answer;
+  return { ...answer, later: () => afterDelivery(attempt, { answer, after: outcome.after }) };
+}
+
+/** The answer with what the first delivery came to: from the record, when there is one, so that every retry says the same. */
+async function afterDelivery<Body extends object>(
+  attempt: Attempt<Body>,
+  { answer, after }: { answer: Answer<Body>; after: Submission },
+): Promise<Answer<Body>> {
+  const { context, found, key } = attempt;
+  const until = after.delivery?.answer?.by ?? found.now + waitOf(attempt);
+  const then = await awaitFirstDelivery(context, { submission: after, now: found.now, until });
+  if (then === undefined) return answer;
+  if (key !== undefined) return (await recordedAnswer(attempt, key.ref)) ?? answer;
+  const shown = shownTo(attempt, then.submission, openToken(context.deps.sealer, then.snapshot));
   return answerWith(bodyOf(attempt, shown), shown);
 }
 
@@ -54,6 +75,7 @@ function record<Body extends object>(
     submission: made.after,
     intake: found.intake,
     now: found.now,
+    ...(made.after.delivery?.answer && { answerBy: made.after.delivery.answer.by }),
     ...(call.idempotencyTtlMs !== undefined && { ttlMs: call.idempotencyTtlMs }),
     ...(made.replaces !== undefined && { replaces: made.replaces }),
   });

@@ -7,6 +7,7 @@ import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import { auditEvent, planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
+import { JOBS_DUE } from "../../ports/jobs.ts";
 import { type AuditEvent, type Change, type Committed, type KeyWrite, StoreDown } from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
 import { boundToToken, closeRow } from "./open-snapshot.ts";
@@ -23,6 +24,8 @@ export interface CommitInput {
   audit?: (after: Submission) => AuditEvent[];
   /** For writes that are not a caller's: they may come after the submission's time. */
   ignoresDeadline?: true;
+  /** A deadline of the write's own, whatever state the submission is in. */
+  notAfter?: Instant;
 }
 
 export interface CommitOutcome {
@@ -69,13 +72,17 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     dropJobs: [...(decision.dropJobs ?? [])],
   };
   const committed = await commitTimed(deps, change);
-  if (committed.kind === "committed" && plan.events.length > 0) deps.wakeups.notify(after.submissionId);
+  if (committed.kind === "committed") {
+    if (plan.events.length > 0) deps.wakeups.notify(after.submissionId);
+    if (change.jobs.some(({ runAt }) => runAt <= committed.at)) deps.wakeups.notify(JOBS_DUE);
+  }
   return { committed, after, ...(token !== undefined && { token }) };
 }
 
 /** An open submission must still be open, by the store's clock, when the write lands. */
-function expectation({ before, ignoresDeadline }: CommitInput, deps: Deps): Change["expect"] {
+function expectation({ before, ignoresDeadline, notAfter }: CommitInput, deps: Deps): Change["expect"] {
   if (before.revision === 0) return { absent: true };
+  if (notAfter !== undefined) return { revision: before.revision, notAfter };
   if (!isEditable(before.state) || ignoresDeadline === true) return { revision: before.revision };
   return { revision: before.revision, notAfter: before.expiresAt + deps.settings.policy.clockSkewMs - 1 };
 }

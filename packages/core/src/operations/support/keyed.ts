@@ -3,7 +3,7 @@ import { decideReplay } from "../../domain/decide/replay.ts";
 import { ContractError, type ErrorAbout } from "../../domain/error.ts";
 import type { Hash } from "../../domain/hashing.ts";
 import { sha256 } from "../../domain/hashing.ts";
-import { toIso } from "../../domain/instant.ts";
+import { type Instant, toIso } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import { auditEvent } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
@@ -37,6 +37,8 @@ interface KeyWriteInput {
   submission: Submission;
   intake: CompiledIntake;
   now: number;
+  /** Until then the answer may still be replaced. */
+  answerBy?: Instant;
   /** Tests may ask for a shorter life. */
   ttlMs?: number;
   replaces?: Hash;
@@ -44,7 +46,7 @@ interface KeyWriteInput {
 
 /** The record of an answer. A create or submit is remembered beyond its submission's end, a setFields by its time alone. */
 export function keyWrite(deps: Deps, input: KeyWriteInput): KeyWrite {
-  const { ref, submission, intake, now, answer, replaces, ttlMs, ...rest } = input;
+  const { ref, submission, intake, now, answer, answerBy, replaces, ttlMs, ...rest } = input;
   const keep = ttlMs ?? intake.definition.idempotency?.ttlMs ?? deps.settings.policy.idempotencyTtlMs;
   return {
     ref,
@@ -53,6 +55,7 @@ export function keyWrite(deps: Deps, input: KeyWriteInput): KeyWrite {
     carriedVersion: rest.carriedVersion,
     failed: rest.failed,
     answer: deps.sealer.seal(JSON.stringify(answer), boundToAnswer(submission)),
+    ...(answerBy !== undefined && { answerBy }),
     expiresAt: now + keep,
     ...(ref.operation !== "setFields" &&
       ttlMs === undefined && { keepAfterEndMs: deps.settings.policy.idempotencyTtlMs }),

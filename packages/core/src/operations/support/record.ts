@@ -104,6 +104,8 @@ export const deliveryState = (delivery: Delivery): NonNullable<SubmissionRecord[
   ...(delivery.inFlight === true && { inFlight: true }),
   ...when("lastAttemptAt", delivery.lastAttemptAt),
   ...(delivery.lastError !== undefined && { lastError: delivery.lastError }),
+  ...when("nextAttemptAt", delivery.nextAttemptAt),
+  ...(delivery.givenUp === true && { givenUp: true }),
   ...when("deliveredAt", delivery.deliveredAt),
 });
 

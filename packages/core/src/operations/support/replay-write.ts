@@ -1,9 +1,11 @@
 import { ContractError } from "../../domain/error.ts";
 import { weighRecord } from "../../domain/idempotency/weigh-record.ts";
-import type { KeyRecord } from "../../ports/store.ts";
+import type { KeyRecord, KeyRef } from "../../ports/store.ts";
 import type { Answer } from "./answer.ts";
+import { awaitFirstDelivery } from "./first-delivery.ts";
 import { keyConflict, openAnswer, recordReplay } from "./keyed.ts";
-import { type Attempt, carriedVersion, principalName } from "./write-spec.ts";
+import { loadOpened } from "./load-opened.ts";
+import { type Attempt, carriedVersion, principalName, type WriteAnswer } from "./write-spec.ts";
 
 /** What a live record means for this call: replay it, try anew in its place, or a 409. */
 export function weigh(attempt: Attempt<object>, record: KeyRecord): "replay" | "try_again" {
@@ -28,13 +30,37 @@ export function weigh(attempt: Attempt<object>, record: KeyRecord): "replay" | "
 
 /** Gives the recorded answer again, as it was. Undefined: the ground moved, look again. */
 export async function replayWrite<Body extends object>(
-  { context, found, actor }: Attempt<Body>,
+  attempt: Attempt<Body>,
   record: KeyRecord,
-): Promise<Answer<Body> | undefined> {
-  const { deps } = context;
-  const after = await recordReplay(deps, { ...found, actor, record });
+): Promise<WriteAnswer<Body> | undefined> {
+  const { context, found, actor } = attempt;
+  const { now } = found;
+  const after = await recordReplay(context.deps, { ...found, actor, record });
   if (after === undefined) return undefined;
-  const recorded = openAnswer(deps, record, found.submission.tenant);
+  const answer = replayOf<Body>(attempt, record);
+  const open = after.delivery?.answer;
+  if (open?.key !== record.ref.hash || now >= open.by) return answer;
+  const later = async (): Promise<Answer<Body>> => {
+    await awaitFirstDelivery(context, { submission: after, now, until: open.by });
+    const then = await loadOpened(context, after, record.ref);
+    return then?.record === undefined ? answer : replayOf<Body>(attempt, then.record);
+  };
+  return { ...answer, later };
+}
+
+/** The answer of the call that made the record: what its record says now. */
+export async function recordedAnswer<Body extends object>(
+  attempt: Attempt<Body>,
+  ref: KeyRef,
+): Promise<Answer<Body> | undefined> {
+  const then = await loadOpened(attempt.context, attempt.found.submission, ref);
+  if (then?.record === undefined) return undefined;
+  const { body, mark } = replayOf<Body>(attempt, then.record);
+  return { body: { ...body, _idempotent: false }, ...(mark && { mark }) };
+}
+
+function replayOf<Body extends object>({ context, found }: Attempt<Body>, record: KeyRecord): Answer<Body> {
+  const recorded = openAnswer(context.deps, record, found.submission.tenant);
   if ("error" in recorded) {
     const { type, message, ...detail } = recorded.error;
     throw new ContractError(type, message, {

@@ -14,8 +14,8 @@ import { expireIfDue } from "./expire-due.ts";
 import { refuseUnfit, tell } from "./guard-write.ts";
 import { enterLine, keyLocked, keyRef } from "./keyed.ts";
 import { replayWrite, weigh } from "./replay-write.ts";
-import { type Found, mayHoldToken, resolveTarget, tokenFor } from "./resolve-target.ts";
-import { type Attempt, carriedVersion, type WriteCall, type WriteSpec } from "./write-spec.ts";
+import { type Found, mayHoldToken, resolveTarget, type Seeker, tokenFor } from "./resolve-target.ts";
+import { type Attempt, carriedVersion, type WriteAnswer, type WriteCall, type WriteSpec } from "./write-spec.ts";
 
 const MAX_TRIES = 64;
 const TELLS_NO_TOKEN: readonly ErrorType[] = ["token_expired", "expired", "cancelled", "not_found"];
@@ -36,6 +36,21 @@ export async function runWrite<Body extends object>(
   // Before anything is looked up; only a session has to be found to know whose it is.
   const known = inSession ? undefined : recordedActor(principal, call.actor, { required: spec.actorRequired });
   const seeker = { ...context, caller: call.caller, principal, target: call.target };
+  const answer = await takeTurn({ context, call, spec }, { seeker, ref, known });
+  return answer.later === undefined ? answer : await answer.later();
+}
+
+interface Turn<Body extends object> {
+  context: Context;
+  call: WriteCall;
+  spec: WriteSpec<Body>;
+}
+
+/** Requests with one idempotency key take turns; the turn is over when the answer is recorded. */
+async function takeTurn<Body extends object>(
+  { context, call, spec }: Turn<Body>,
+  { seeker, ref, known }: { seeker: Seeker; ref: KeyRef | undefined; known: Actor | undefined },
+): Promise<WriteAnswer<Body>> {
   let leave: (() => void) | undefined;
   try {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -59,7 +74,7 @@ export async function runWrite<Body extends object>(
 }
 
 /** One try. Undefined: the ground moved, look again. */
-async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promise<Answer<Body> | undefined> {
+async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promise<WriteAnswer<Body> | undefined> {
   const { context, spec, found, actor } = attempt;
   const { deps } = context;
   const { record, submission, now, intake } = found;

@@ -7,7 +7,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { KeyedOperation, KeyRef } from "../../ports/store.ts";
 import type { Caller, Target } from "../caller.ts";
-import type { Shown } from "./answer.ts";
+import type { Answer, Shown } from "./answer.ts";
 import type { Context } from "./context.ts";
 import type { Found } from "./resolve-target.ts";
 
@@ -19,6 +19,8 @@ export interface WriteCall {
   idempotencyKey?: string;
   /** For tests: how long the record lives. */
   idempotencyTtlMs?: number;
+  /** How long the caller would wait for the first delivery. */
+  waitMs?: number;
 }
 
 /** What makes one write different from another. */
@@ -34,6 +36,8 @@ export interface WriteSpec<Body extends object> {
   refuseEnded?: (submission: Submission, now: Instant) => ContractError | undefined;
   /** Is meant for submissions that are under review or on their way. */
   actsOnLocked?: true;
+  /** What it commits may be sent at once: the answer waits for that, for a while. */
+  awaitsDelivery?: true;
   /** The fields that the caller wants to set, to tell what conflicts. */
   attempted?: Record<string, unknown>;
   decide(submission: Submission, context: DecideContext, found: Found): Decision | Promise<Decision>;
@@ -50,6 +54,15 @@ export interface Attempt<Body extends object> {
   /** Present when the call is guarded by an idempotency key. */
   key?: { ref: KeyRef; fingerprint: Hash };
 }
+
+/** An answer that may still change: `later` waits, and gives the one to send. */
+export interface WriteAnswer<Body> extends Answer<Body> {
+  later?: () => Promise<Answer<Body>>;
+}
+
+/** How long this caller waits for the first delivery. */
+export const waitOf = ({ call, context: { deps } }: Pick<Attempt<object>, "call" | "context">): number =>
+  Math.min(call.waitMs ?? deps.settings.deliveryWaitMs, deps.settings.deliveryWaitMaxMs);
 
 /** The version that the caller's write was made on. */
 export const carriedVersion = ({ found, call }: Pick<Attempt<object>, "found" | "call">): number =>
