@@ -1,5 +1,6 @@
 import { BAD_INPUT_PROMISES } from "./bad-input.ts";
 import { CONCURRENCY_PROMISES } from "./concurrency.ts";
+import { DELIVERY_PROMISES } from "./delivery.ts";
 import { EVENTS_PROMISES } from "./events.ts";
 import { FIELDS_PROMISES } from "./fields.ts";
 import { HANDOFF_PROMISES } from "./handoffs.ts";
@@ -22,6 +23,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...CONCURRENCY_PROMISES,
   ...IDEMPOTENCY_PROMISES,
   ...EVENTS_PROMISES,
+  ...DELIVERY_PROMISES,
   ...HANDOFF_PROMISES,
   ...RUNNING_PROMISES,
   ...STORES_PROMISES,
