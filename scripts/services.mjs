@@ -8,7 +8,15 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Package → the program that shows that it is there. */
-const PACKAGES = { postgresql: "postgres", "redis-server": "redis-server", haproxy: "haproxy", strace: "strace" };
+const PACKAGES = {
+  postgresql: "postgres",
+  "redis-server": "redis-server",
+  "rabbitmq-server": "rabbitmq-server",
+  "nats-server": "nats-server",
+  haproxy: "haproxy",
+  openssl: "openssl",
+  strace: "strace",
+};
 
 /** Debian keeps these out of an ordinary user's PATH. */
 const SYSTEM_FOLDERS = ["/usr/sbin", "/sbin", "/usr/local/sbin"];

@@ -1,7 +1,9 @@
 import type { TestProject } from "vitest/node";
 import { openServiceHost } from "./host.ts";
 import { startRedis, startRedisCluster } from "./redis-services.ts";
+import { startNats } from "./start-nats.ts";
 import { startPostgres } from "./start-postgres.ts";
+import { startRabbitmq } from "./start-rabbitmq.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -16,6 +18,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     postgres: startPostgres,
     redis: startRedis,
     "redis-cluster": startRedisCluster,
+    rabbitmq: startRabbitmq,
+    nats: startNats,
   });
   provide("services", host.socket);
   return host.close;

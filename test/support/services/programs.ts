@@ -81,3 +81,11 @@ export const untilEnded = (child: ChildProcess): Promise<void> =>
       else reject(new Error(`${child.spawnargs.join(" ")} ended with ${code}: ${printed}`));
     });
   });
+
+/** Ends a process without a word, as a crash would. */
+export const endNow = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once("exit", () => resolve());
+    child.kill("SIGKILL");
+  });

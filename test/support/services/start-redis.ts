@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Account, accountFor, findProgram, freePort, untilPrinted } from "./programs.ts";
+import { type Account, accountFor, endNow, findProgram, freePort, untilPrinted } from "./programs.ts";
 
 export interface RedisServer {
   port: number;
@@ -21,13 +21,6 @@ export interface RedisSettings {
   /** Settings by their name in redis.conf. */
   more?: Record<string, string>;
 }
-
-const ended = (server: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    if (server.exitCode !== null || server.signalCode !== null) return resolve();
-    server.once("exit", () => resolve());
-    server.kill("SIGKILL");
-  });
 
 /** One Redis of its own, on loopback only, that keeps nothing on disk. */
 export async function launchRedis({ folder, password, more = {} }: RedisSettings): Promise<RedisServer> {
@@ -50,9 +43,9 @@ export async function launchRedis({ folder, password, more = {} }: RedisSettings
   let server = await launch(account, settings);
   return {
     port,
-    kill: () => ended(server),
+    kill: () => endNow(server),
     restart: async () => {
-      await ended(server);
+      await endNow(server);
       server = await launch(account, settings);
     },
     pause: () => void server.kill("SIGSTOP"),
