@@ -23,6 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/breaker": ["core/ports"],
   "packages/auth-jwt": ["contract", "core/ports", "core/domain"],
   "packages/store-redis": ["contract", "core/ports", "core/domain"],
+  "packages/couriers": ["contract", "core/ports"],
   "packages/http": ["contract", "core/operations", "core/domain"],
   "packages/worker": ["contract", "core/operations", "core/ports"],
   "apps/server": [
@@ -30,6 +31,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "breaker",
     "contract",
     "core",
+    "couriers",
     "http",
     "store-memory",
     "store-postgres",

@@ -1,5 +1,6 @@
 export { describeAuthenticator, type OpenAuthenticator } from "./authenticator.ts";
 export { describeBackend } from "./backend.ts";
+export { describeCourier, type OpenCourier, type OpenedCourier, type Received } from "./courier.ts";
 export { describeDurability } from "./durability.ts";
 export * as fixtures from "./fixtures.ts";
 export { type Clock, createClock, type Durability, type OpenBackend, type OpenedBackend } from "./harness.ts";

@@ -1,4 +1,5 @@
 export { type Actor, type ActorInput, ActorInputSchema, ActorSchema } from "./actor.ts";
+export { isReservedHeader, QUEUE_SCHEMES, WEBHOOK_SCHEMES } from "./destination.ts";
 export {
   ERROR_TYPES,
   type ErrorBody,

@@ -1,5 +1,6 @@
 import { BAD_INPUT_PROMISES } from "./bad-input.ts";
 import { CONCURRENCY_PROMISES } from "./concurrency.ts";
+import { COURIER_PROMISES } from "./couriers.ts";
 import { DELIVERY_PROMISES } from "./delivery.ts";
 import { EVENTS_PROMISES } from "./events.ts";
 import { FIELDS_PROMISES } from "./fields.ts";
@@ -24,6 +25,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...IDEMPOTENCY_PROMISES,
   ...EVENTS_PROMISES,
   ...DELIVERY_PROMISES,
+  ...COURIER_PROMISES,
   ...HANDOFF_PROMISES,
   ...RUNNING_PROMISES,
   ...STORES_PROMISES,

@@ -66,7 +66,21 @@ describe("a definition is refused with the place named", () => {
       { ...withField({}), destination: { kind: "webhook", url: "file:///x" } },
       ["destination.url"],
     ],
-    ["a queue over http", { ...withField({}), destination: { kind: "queue", url: "http://x" } }, ["destination.url"]],
+    [
+      "a queue over http",
+      { ...withField({}), destination: { kind: "queue", url: "http://x", name: "q" } },
+      ["destination.url"],
+    ],
+    [
+      "a queue without name",
+      { ...withField({}), destination: { kind: "queue", url: "amqp://x" } },
+      ["destination.name"],
+    ],
+    [
+      "a header that is ours",
+      { ...withField({}), destination: { kind: "webhook", url: "https://x", headers: { "Webhook-Id": "1" } } },
+      ["destination.headers.Webhook-Id"],
+    ],
     ["a callback without name", { ...withField({}), destination: { kind: "callback" } }, ["destination.name"]],
     [
       "two gates of one name",

@@ -13,6 +13,7 @@
 import { FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { ruleProblems } from "./auto-approve.ts";
+import { checkDestination, checkEventWebhooks } from "./check-destination.ts";
 import { checkSchema } from "./check-schema.ts";
 import { Problems, type ShapeCheck } from "./definition-problems.ts";
 import { readFieldPath } from "./field-path.ts";
@@ -46,7 +47,8 @@ export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: Defi
   const definition = value as IntakeDefinition;
   checkSchema(definition.schema, { maxFields, fileShape }, problems);
   checkGates(definition, problems);
-  checkDestination(definition, problems);
+  checkDestination(definition.destination, problems);
+  checkEventWebhooks(definition.eventWebhooks, problems);
   checkSteps(definition, problems);
   refuseIfAny(problems);
   return definition;
@@ -109,36 +111,6 @@ function checkGates({ approvalGates = [] }: IntakeDefinition, problems: Problems
     for (const { at: inner, message } of ruleProblems(gate.autoApproveIf)) {
       problems.add([...at, "autoApproveIf", ...inner], message);
     }
-  }
-}
-
-const WEB = ["http:", "https:"];
-const QUEUES = ["amqp:", "amqps:", "nats:", "redis:", "rediss:"];
-
-function checkDestination({ destination, eventWebhooks = [] }: IntakeDefinition, problems: Problems): void {
-  const { kind, url, name } = destination;
-  if (kind === "webhook") checkUrl({ url, schemes: WEB, at: ["destination", "url"] }, problems);
-  if (kind === "queue") checkUrl({ url, schemes: QUEUES, at: ["destination", "url"] }, problems);
-  if (kind === "callback" && (name === undefined || name === "")) {
-    problems.add(["destination", "name"], "is required: the name of a registered callback", "required");
-  }
-  for (const [index, hook] of eventWebhooks.entries()) {
-    checkUrl({ url: hook.url, schemes: WEB, at: ["eventWebhooks", String(index), "url"] }, problems);
-  }
-}
-
-function checkUrl(
-  asked: { url: string | undefined; schemes: readonly string[]; at: string[] },
-  problems: Problems,
-): void {
-  const { url, schemes, at } = asked;
-  if (url === undefined) {
-    problems.add(at, `is required: a URL that starts with ${schemes.join(" or ")}`, "required");
-    return;
-  }
-  const scheme = URL.canParse(url) ? new URL(url).protocol : undefined;
-  if (scheme === undefined || !schemes.includes(scheme)) {
-    problems.add(at, `must be a URL that starts with ${schemes.join(" or ")}`, "invalid_format");
   }
 }
 

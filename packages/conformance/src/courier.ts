@@ -1,0 +1,157 @@
+import type { Destination } from "@formbridge/contract";
+import type { Courier, Parcel, Receipt } from "@formbridge/core";
+import { afterEach, describe, expect, it } from "vitest";
+
+/** The way between courier and receiver, as a network would have it. A courier without one says why. */
+export type Way =
+  | {
+      /** Breaks what is open, and refuses what is new. */
+      cut(): Promise<void>;
+      /** Keeps what is open, takes what is new, and passes nothing on. */
+      stall(): void;
+      mend(): Promise<void>;
+      connections(): number;
+    }
+  | { whyNone: string };
+
+export interface Received {
+  id: string;
+  body: string;
+}
+
+/** A courier, and the real receiver that it brings parcels to. */
+export interface OpenedCourier {
+  courier: Courier;
+  destination: Destination;
+  way: Way;
+  /** All that has arrived, oldest first. */
+  received(): Promise<Received[]>;
+  close(): Promise<void>;
+}
+
+/** Opens a courier whose sends take at most `timeoutMs`. */
+export type OpenCourier = (options: { timeoutMs: number }) => Promise<OpenedCourier>;
+
+/** More than a receiver that answers needs, on any machine. */
+const AMPLE_MS = 20_000;
+/** What tests wait for one that does not. */
+const SHORT_MS = 1_500;
+/** For what is seen from outside, a little later. */
+const PATIENCE = { timeout: 15_000 };
+/** For a busy machine: beyond the time-out, but far from a courier that waits for good. */
+const SLACK_MS = 5_000;
+
+export function describeCourier(name: string, open: OpenCourier): void {
+  describe(`courier: ${name}`, () => {
+    let opened: OpenedCourier;
+    let made = 0;
+    const begin = async (timeoutMs = AMPLE_MS): Promise<OpenedCourier> => {
+      opened = await open({ timeoutMs });
+      return opened;
+    };
+    afterEach(async () => {
+      await opened.courier.close();
+      await opened.close();
+    });
+
+    function parcel(more: Partial<Parcel> = {}): Parcel {
+      made += 1;
+      return {
+        deliveryId: `dlv_${process.pid}-${made}`,
+        tenant: "default",
+        intakeId: "orders",
+        submissionId: `sub_${made}`,
+        destination: opened.destination,
+        body: JSON.stringify({ text: `Zoë ☂ ${made}`, nested: { list: [1, null, "two\nlines"] } }),
+        submittedAt: Date.UTC(2026, 0, 1),
+        attempt: 1,
+        secrets: ["whsec_c2VjcmV0IG9mIHRoZSBzdWl0ZQ=="],
+        ...more,
+      };
+    }
+    const send = (one: Parcel, signal = new AbortController().signal): Promise<Receipt> =>
+      opened.courier.send(one, signal);
+
+    it("what is taken has arrived, with exactly its body and its id", async () => {
+      const { received } = await begin();
+      const parcels = [parcel(), parcel(), parcel()];
+      for (const one of parcels) expect(await send(one)).toEqual({ kind: "taken" });
+      expect(await received()).toEqual(parcels.map(({ deliveryId: id, body }) => ({ id, body })));
+    });
+
+    it("many at once all arrive", async () => {
+      const { received } = await begin();
+      const parcels = Array.from({ length: 25 }, () => parcel());
+      const receipts = await Promise.all(parcels.map((one) => send(one)));
+      expect(receipts).toEqual(parcels.map(() => ({ kind: "taken" })));
+      const ids = (await received()).map(({ id }) => id);
+      expect(ids.toSorted()).toEqual(parcels.map(({ deliveryId }) => deliveryId).toSorted());
+    });
+
+    it("a delivery that is sent again has the same id and body, so that the receiver can tell", async () => {
+      const { received } = await begin();
+      const one = parcel();
+      expect(await send(one)).toEqual({ kind: "taken" });
+      expect(await send({ ...one, attempt: 2 })).toEqual({ kind: "taken" });
+      const arrived = await received();
+      expect(new Set(arrived.map(({ id }) => id))).toEqual(new Set([one.deliveryId]));
+      expect(new Set(arrived.map(({ body }) => body))).toEqual(new Set([one.body]));
+    });
+
+    it("a receiver that is down fails the delivery in time; when it is back, deliveries arrive without a restart", async () => {
+      const { way, received } = await begin();
+      if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
+      expect(await send(parcel())).toEqual({ kind: "taken" });
+      await way.cut();
+      const start = performance.now();
+      const lost = parcel();
+      expect(await send(lost)).toMatchObject({ kind: "failed", error: expect.stringMatching(/\w+ .*\.$/) });
+      expect(performance.now() - start).toBeLessThan(AMPLE_MS + SLACK_MS);
+      await way.mend();
+      expect(await send({ ...lost, attempt: 2 })).toEqual({ kind: "taken" });
+      expect((await received()).at(-1)).toEqual({ id: lost.deliveryId, body: lost.body });
+    });
+
+    it.each(["before", "after"])(
+      "a receiver that says nothing, %s a connection stands, fails the delivery in time",
+      async (when) => {
+        const { way, courier } = await begin(SHORT_MS);
+        if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
+        if (when === "after") await expect.poll(async () => (await send(parcel())).kind, PATIENCE).toBe("taken");
+        way.stall();
+        const start = performance.now();
+        const receipt = await send(parcel());
+        expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining(`${SHORT_MS} ms`) });
+        expect(performance.now() - start).toBeLessThan(SHORT_MS + SLACK_MS);
+        await courier.close();
+        await expect.poll(way.connections, PATIENCE).toBe(0);
+      },
+    );
+
+    it("an abort ends a send, as a failure, and does not wait for the time-out", async () => {
+      const { way } = await begin();
+      if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
+      way.stall();
+      const interrupted = { kind: "failed", error: expect.stringContaining("interrupted") };
+      const controller = new AbortController();
+      const sending = send(parcel(), controller.signal);
+      await expect.poll(way.connections, PATIENCE).toBeGreaterThan(0);
+      const start = performance.now();
+      controller.abort();
+      expect(await sending).toMatchObject(interrupted);
+      expect(await send(parcel(), controller.signal)).toMatchObject(interrupted);
+      expect(performance.now() - start).toBeLessThan(SLACK_MS);
+    });
+
+    it("close waits for what is being sent, and then holds no connection", async () => {
+      const { way, courier, received } = await begin();
+      const one = parcel();
+      const sending = send(one);
+      await courier.close();
+      expect(await sending).toEqual({ kind: "taken" });
+      if (!("whyNone" in way)) await expect.poll(way.connections, PATIENCE).toBe(0);
+      expect(await received()).toEqual([{ id: one.deliveryId, body: one.body }]);
+      expect(await send(parcel())).toMatchObject({ kind: "failed" });
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import type { Receipt } from "@formbridge/core";
+
+/** A failure whose words are ours, and may be shown. */
+export class Refusal extends Error {
+  override name = "Refusal";
+  /** Trying again is of no use. */
+  readonly final: boolean;
+
+  constructor(words: string, final?: "final") {
+    super(words);
+    this.final = final === "final";
+  }
+}
+
+export const TAKEN: Receipt = { kind: "taken" };
+
+const CODES: Record<string, string> & { ECONNRESET: string } = {
+  ECONNREFUSED: "it refuses connections",
+  ECONNRESET: "it broke the connection",
+  EPIPE: "it broke the connection",
+  UND_ERR_SOCKET: "it broke the connection",
+  ETIMEDOUT: "no connection could be made in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection could be made in time",
+  EHOSTUNREACH: "there is no way to it",
+  ENETUNREACH: "there is no way to it",
+  ENOTFOUND: "its name is not known",
+  EAI_AGAIN: "its name can't be looked up now",
+  UND_ERR_HEADERS_OVERFLOW: "its answer is no HTTP",
+};
+
+/** What may be said of any error: our own words, or those of its code. Its message may quote addresses, logins and data. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  const code = codeOf(error);
+  if (code === undefined) return isBreak(error) ? CODES.ECONNRESET : "the attempt failed";
+  if (/CERT|ERR_TLS|_SSL_|VERIFY|SELF_SIGNED/.test(code)) return `its certificate can't be trusted (${code})`;
+  if (code.startsWith("HPE_")) return "its answer is no HTTP";
+  return CODES[code] ?? `the attempt failed (${code})`;
+}
+
+/** Clients of queues have words of their own for a connection that is gone. */
+const isBreak = (error: unknown): boolean => error instanceof Error && /clos|disconnect/i.test(error.message);
+
+/** Node puts the errors of several addresses into one, and clients wrap them. */
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  if (typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code)) return code;
+  return codeOf(cause) ?? codeOf(errors?.[0]);
+}

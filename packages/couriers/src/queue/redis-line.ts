@@ -1,0 +1,68 @@
+/*
+ * A Redis stream: `redis://user:password@host:6379/database`, `rediss://…` with TLS. The destination's name is the stream's key. A message is
+ * taken when Redis has added it; whether it outlives Redis is up to how Redis keeps its data. Redis does not know messages it has seen:
+ * receivers do, by the field `id`.
+ */
+import { Refusal } from "../failure.ts";
+import { pinnedLookup } from "../guard/create-guard.ts";
+import { unlessAborted } from "../in-time.ts";
+import { loginOf } from "../read-url.ts";
+import type { OpenLine, Place } from "./line.ts";
+
+export const openRedisLine: OpenLine = async (place, signal) => {
+  const { createClient } = await import("redis");
+  const client = createClient(optionsFor(place));
+  const ended = new Promise<void>((resolve) => {
+    client.on("error", () => resolve());
+    client.on("end", resolve);
+  });
+  try {
+    await unlessAborted(client.connect(), signal);
+  } catch (error) {
+    client.destroy();
+    throw plainly(error);
+  }
+  return {
+    ended,
+    async publish({ id, name, body, tenant, intakeId, submissionId, submittedAt }, ending) {
+      const fields = { id, tenant, intakeId, submissionId, submittedAt: new Date(submittedAt).toISOString(), body };
+      try {
+        await unlessAborted(client.xAdd(name, "*", fields), ending);
+      } catch (error) {
+        throw plainly(error);
+      }
+    },
+    async close() {
+      if (client.isOpen) client.destroy();
+    },
+  };
+};
+
+function optionsFor({ url, target, addresses }: Place) {
+  const database = Number(url.pathname.slice(1));
+  return {
+    ...loginOf(url),
+    ...(database > 0 && { database }),
+    disableOfflineQueue: true,
+    commandOptions: { timeout: 0 },
+    // A server may tell its clients to go elsewhere. Nobody has judged that place.
+    RESP: 2 as const,
+    maintNotifications: "disabled" as const,
+    socket: {
+      host: target.host,
+      port: target.port,
+      lookup: pinnedLookup(addresses),
+      connectTimeout: 0,
+      reconnectStrategy: false as const,
+      ...(url.protocol === "rediss:" && { tls: true as const, ...(!target.isAddress && { servername: target.host }) }),
+    },
+  };
+}
+
+/** Redis begins its refusals with one word that says what it is; the rest may quote what was sent. */
+function plainly(error: unknown): unknown {
+  const [, word] = /^([A-Z]{2,20})\b/.exec(error instanceof Error ? error.message : "") ?? [];
+  if (word === undefined || (error as { code?: unknown }).code !== undefined) return error;
+  if (["WRONGPASS", "NOAUTH"].includes(word)) return new Refusal("it refuses the login");
+  return new Refusal(`it answered ${word}`);
+}
