@@ -21,6 +21,7 @@ import {
   silent,
   type Wakeups,
 } from "@formbridge/core";
+import { type CourierOptions, createCourier } from "@formbridge/couriers";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
@@ -51,14 +52,12 @@ export interface ComposeOptions {
   publicUrl?: () => string;
   /** Brings codes to their readers; without one, magic links are refused. */
   mailer?: Mailer;
-  /** Takes submissions to their destinations. */
+  /** The functions that destinations of kind `callback` name. */
+  callbacks?: CourierOptions["callbacks"];
+  /** Takes submissions to their destinations, in place of the couriers that the settings describe. */
   courier?: Courier;
 }
 
-const NO_COURIER: Courier = {
-  send: async () => ({ kind: "failed", error: "This server sends nothing." }),
-  close: async () => {},
-};
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 
 /** Where the server listens, as a URL. */
@@ -66,7 +65,8 @@ export const localUrl = ({ host, port }: Config): string => `http://${host.inclu
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer, courier = NO_COURIER } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer, callbacks = {} } = options;
+  const { courier = createCourier({ ...config.delivery, callbacks }) } = options;
   const { publicUrl = () => localUrl(config) } = options;
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);

@@ -53,6 +53,11 @@ export interface Config {
   logLevel: string;
   trustProxy: boolean;
   allowTestHeaders: boolean;
+  delivery: {
+    timeoutMs: number;
+    /** May deliveries go to the operator's own networks? */
+    allowPrivate: boolean;
+  };
   jobs: {
     /** Does `serve` run them? */
     runHere: boolean;
@@ -110,6 +115,7 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
+    delivery: deliveryOf(read),
     jobs: {
       runHere: read.oneOf("FORMBRIDGE_WORKER", ["on", "off"]) === "on",
       atOnce: read.number("FORMBRIDGE_JOBS_AT_ONCE", { min: 1 }),
@@ -181,6 +187,15 @@ function rateRules(read: Reader): RateRules {
     codeAttempts: { ...codeAttempts, ...limit("FORMBRIDGE_RATE_CODE_ATTEMPTS") },
     mails: { ...mails, ...limit("FORMBRIDGE_RATE_MAILS") },
   };
+}
+
+function deliveryOf(read: Reader): Config["delivery"] {
+  const timeoutMs = read.number("FORMBRIDGE_DELIVERY_TIMEOUT_MS", { min: 1 });
+  // Another worker would send the same delivery while this one still waits for its receiver.
+  if (timeoutMs >= read.number("FORMBRIDGE_JOB_LEASE_MS")) {
+    throw bad("FORMBRIDGE_DELIVERY_TIMEOUT_MS", String(timeoutMs), "less than FORMBRIDGE_JOB_LEASE_MS");
+  }
+  return { timeoutMs, allowPrivate: read.flag("FORMBRIDGE_ALLOW_PRIVATE_TARGETS") };
 }
 
 function jwtOf(read: Reader): Config["jwt"] {

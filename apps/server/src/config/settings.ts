@@ -131,6 +131,12 @@ export const SETTINGS = {
   FORMBRIDGE_MAX_KEY_WAITERS: count(100, "how many may wait for one idempotency key"),
   FORMBRIDGE_DELIVERY_WAIT_MS: ms(1_000, "how long a submit, or the last approval, waits for the first delivery"),
   FORMBRIDGE_DELIVERY_WAIT_MAX_MS: ms(30_000, "the most that a caller may ask for, by Prefer: wait"),
+  FORMBRIDGE_DELIVERY_TIMEOUT_MS: ms(15_000, "how long one attempt to deliver may take in all"),
+  FORMBRIDGE_ALLOW_PRIVATE_TARGETS: {
+    kind: "flag",
+    fallback: false,
+    help: "deliver to private, loopback and link-local addresses too",
+  },
   FORMBRIDGE_WORKER: {
     kind: "text",
     fallback: "on",
