@@ -60,17 +60,34 @@ export interface ServerProcess {
   kill(): Promise<Finished>;
 }
 
+/** What the process has printed, once it has; an error when it ends before. */
+async function printed({ stdout, finished }: Running, line: RegExp): Promise<RegExpExecArray> {
+  let ended: Finished | undefined;
+  void finished.then((end) => {
+    ended = end;
+  });
+  return await until(() => {
+    if (ended !== undefined) throw new Error(`it ended: ${ended.stdout}${ended.stderr}`);
+    return line.exec(stdout()) ?? undefined;
+  }, 60_000);
+}
+
+/** `formbridge worker`, once it works. */
+export async function startWorkerProcess(env: Env): Promise<{ kill(): Promise<Finished> }> {
+  const running = start(["worker"], env);
+  await printed(running, /is working/);
+  return {
+    kill() {
+      running.child.kill("SIGKILL");
+      return running.finished;
+    },
+  };
+}
+
 /** `formbridge serve`, once it listens. */
 export async function startServerProcess(env: Env, under: readonly string[] = []): Promise<ServerProcess> {
   const running = start(["serve"], env, under);
-  let ended: Finished | undefined;
-  void running.finished.then((finished) => {
-    ended = finished;
-  });
-  const url = await until(() => {
-    if (ended !== undefined) throw new Error(`serve ended: ${ended.stdout}${ended.stderr}`);
-    return /listening on (\S+)/.exec(running.stdout())?.[1];
-  }, 60_000);
+  const [, url = ""] = await printed(running, /listening on (\S+)/);
   const end = (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => {
     running.child.kill(signal);
     return running.finished;

@@ -1,7 +1,10 @@
+import { createWebhookSecrets } from "@formbridge/core";
 import { Command } from "commander";
 import { readConfig } from "../config/config.ts";
+import { secretsFor } from "../config/secret-file.ts";
 import { problemLine, readIntakeFolder } from "../intake-folder.ts";
 import { complain, print } from "./print.ts";
+import { withCore } from "./with-core.ts";
 
 const checkCommand = (): Command =>
   new Command("check")
@@ -16,5 +19,24 @@ const checkCommand = (): Command =>
       if (problems.length > 0) process.exitCode = 1;
     });
 
+const secretCommand = (): Command =>
+  new Command("secret")
+    .description(
+      "Print what the deliveries of an intake are signed with when its definition names no secret: give it to the receiver.",
+    )
+    .argument("<id>", "the intake")
+    .addHelpText("after", "\nExample:\n  formbridge intakes secret vendor-onboarding")
+    .action(async (id: string) => {
+      await withCore(async ({ backend }, config) => {
+        const found = await backend.intakes.get(id);
+        if (found === undefined) throw new Error(`There is no intake ${id}.`);
+        const [newest] = createWebhookSecrets(secretsFor(config))({ tenant: found.tenant, intakeId: id });
+        print(newest ?? "");
+      });
+    });
+
 export const intakesCommand = (): Command =>
-  new Command("intakes").description("Work with intake definitions.").addCommand(checkCommand());
+  new Command("intakes")
+    .description("Work with intake definitions.")
+    .addCommand(checkCommand())
+    .addCommand(secretCommand());

@@ -6,6 +6,10 @@ export const DELIVERY_PROMISES = [
     id: "DELIVERY-OUTBOX",
     says: "The work of delivering is committed with the submit or approval that asks for it: neither is there alone.",
   },
+  {
+    id: "DELIVERY-AT-LEAST-ONCE",
+    says: "What was submitted arrives at least once, whatever dies on the way, and every request is signed.",
+  },
   { id: "DELIVERY-FINALIZES", says: "A submission is finalized when its destination has taken it, never before." },
   {
     id: "DELIVERY-SAME-BODY",
