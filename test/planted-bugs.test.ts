@@ -54,6 +54,12 @@ describe("a run of suites", () => {
     expect([kind, detail]).toEqual(["failed", "a test: AssertionError: expected 1 to be 2"]);
   });
 
+  test("fails by a test that stumbles over what it did not expect", () => {
+    expect(verdict(suite("failed", "TypeError: no property of undefined\n    at a.test.ts:1:2"))).toMatchObject({
+      kind: "failed",
+    });
+  });
+
   test("passes when all tests do", () => {
     expect(verdict(suite("passed", ""))).toMatchObject({ kind: "passed" });
   });
@@ -64,6 +70,9 @@ describe("a run of suites", () => {
       detail: "Error: no such file",
     });
     expect(verdict(suite("failed", "ReferenceError: x is not defined"))).toMatchObject({ kind: "broken" });
+    expect(
+      verdict(suite("failed", "TypeError: no function\n    at commit (store.ts:1:2)\n    at a.test.ts:1:2")),
+    ).toMatchObject({ kind: "broken" });
     expect(verdict(suite("failed", ""))).toMatchObject({ kind: "broken" });
     expect(verdictOf({ numTotalTests: 0, success: true, testResults: [] })).toMatchObject({ kind: "broken" });
   });

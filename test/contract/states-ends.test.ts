@@ -81,6 +81,25 @@ describe("locked", () => {
   });
 });
 
+describe("delivery", () => {
+  /** Without a lease: whoever asks again finds the same. */
+  const jobsOf = async (submissionId: string): Promise<string[]> => {
+    const due = await server.server.core.backend.jobs.claim(1_000, 0);
+    return due.filter((job) => job.submissionId === submissionId).map(({ kind }) => kind);
+  };
+
+  it("is a job from the answer to the submit, or to the last approval, until a cancel", async () => {
+    const waiting = await submitted(server, "gated-hooked");
+    expect(await jobsOf(waiting.submissionId)).toEqual([]);
+    for (const { submissionId } of [await submitted(server, "hooked"), await approved()]) {
+      expect(await jobsOf(submissionId)).toEqual(["deliver"]);
+      const cancel = await server.call("DELETE", `/submissions/${submissionId}`, { key: server.adminKey });
+      expect(cancel.body.state).toBe("cancelled");
+      expect(await jobsOf(submissionId)).toEqual([]);
+    }
+  });
+});
+
 describe("ended", () => {
   it("[STATES-ENDED-FINALIZED] a write is a 410 token_expired with reason finalized", async () => {
     const { submissionId, resumeToken, finalizedAt } = await submitted(server, "open");

@@ -41,7 +41,7 @@ export const CORE: readonly PlantedBug[] = [
     breaks: "A submit is committed without the job that delivers it.",
     file: COMMIT,
     edits: [{ find: "    jobs: [...(decision.jobs ?? [])],", replace: "    jobs: []," }],
-    caughtBy: ["test/contract/states.test.ts"],
+    caughtBy: ["test/contract/states-ends.test.ts"],
   },
   {
     name: "core-job-not-dropped",
