@@ -120,6 +120,25 @@ export const POSTGRES: readonly PlantedBug[] = [
     caughtBy: [CONFORMANCE],
   },
   {
+    name: "postgres-record-outlives-end",
+    breaks: "A recorded answer is kept for ever, although its submission has ended.",
+    file: COMMIT,
+    edits: [
+      {
+        find: "IF p_ended_at IS NOT NULL AND was_ended_at IS NULL AND p_expected_revision IS NOT NULL THEN",
+        replace: "IF false THEN",
+      },
+    ],
+    caughtBy: [CONFORMANCE],
+  },
+  {
+    name: "postgres-job-claimed-twice",
+    breaks: "A job is given to a second worker while the first has its lease.",
+    file: "packages/store-postgres/src/jobs.ts",
+    edits: [{ find: " AND j.leased_until <= (SELECT now FROM clock)", replace: "" }],
+    caughtBy: [CONFORMANCE, RACES],
+  },
+  {
     name: "postgres-application-clock",
     breaks: "Whether a recorded answer has expired is decided by the server's clock, not the database's.",
     file: "packages/store-postgres/src/idempotency.ts",

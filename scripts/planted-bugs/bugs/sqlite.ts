@@ -133,6 +133,20 @@ export const SQLITE: readonly PlantedBug[] = [
     caughtBy: [CONFORMANCE],
   },
   {
+    name: "sqlite-rotated-token-believed",
+    breaks: "A token that was rotated is still taken for the current one while its row is in memory.",
+    file: "packages/store-sqlite/src/row-cache.ts",
+    edits: [{ find: "    if (token !== undefined) tokens.delete(token);\n", replace: "    void token;\n" }],
+    caughtBy: [CONFORMANCE],
+  },
+  {
+    name: "sqlite-failed-change-half-written",
+    breaks: "What a change wrote before it failed is committed with its group.",
+    file: "packages/store-sqlite/src/group-commit.ts",
+    edits: [{ find: "      undo.run();\n", replace: "" }],
+    caughtBy: [CONFORMANCE, "packages/store-sqlite/test/group-commit.test.ts"],
+  },
+  {
     name: "sqlite-tenant-not-in-events",
     breaks: "Whoever knows an id reads the history of another tenant's submission.",
     file: "packages/store-sqlite/src/events.ts",
