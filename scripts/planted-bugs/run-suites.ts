@@ -32,7 +32,7 @@ const MAX_REASON = 120;
 function isSlip(failure: string): boolean {
   if (/^(SyntaxError|ReferenceError)\b/.test(failure)) return true;
   const where = failure.split("\n").find((line) => /^\s+at /.test(line)) ?? "";
-  return failure.startsWith("TypeError") && !where.includes(".test.ts");
+  return failure.startsWith("TypeError") && !/\.test\.ts|packages\/conformance\//.test(where);
 }
 
 /** Runs test files of the copy up to the first failure, in a process of its own. */
