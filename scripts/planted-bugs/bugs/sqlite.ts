@@ -86,9 +86,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    for (const job of change.jobs) jobs.put(change.tenant, submissionId, job);",
-        replace:
-          "    queueMicrotask(() => change.jobs.forEach((job) => void jobs.put(change.tenant, submissionId, job)));",
+        find: "    for (const job of change.jobs) jobs.put(change.row.submission, job);",
+        replace: "    queueMicrotask(() => change.jobs.forEach((job) => void jobs.put(change.row.submission, job)));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -145,6 +144,13 @@ export const SQLITE: readonly PlantedBug[] = [
     file: "packages/store-sqlite/src/group-commit.ts",
     edits: [{ find: "      undo.run();\n", replace: "" }],
     caughtBy: [CONFORMANCE, "packages/store-sqlite/test/group-commit.test.ts"],
+  },
+  {
+    name: "sqlite-job-settled-by-anybody",
+    breaks: "A worker whose lease ran out ends the job that another has claimed since.",
+    file: "packages/store-sqlite/src/jobs.ts",
+    edits: [{ find: " AND run_at = @runAt AND attempt = @attempt AND leased_until = @leasedUntil`;", replace: "`;" }],
+    caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-tenant-not-in-events",
