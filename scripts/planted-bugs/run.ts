@@ -61,7 +61,8 @@ async function run(bugs: PlantedBug[], signal: AbortSignal): Promise<boolean> {
 }
 
 const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+// A terminal's signal may come twice: by itself, and passed on by the bootstrap.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
 try {
   process.exitCode = (await run(chosen(process.argv.slice(2)), stop.signal)) ? 0 : 1;
 } catch (error) {
