@@ -10,7 +10,7 @@ export const CORE: readonly PlantedBug[] = [
     file: COMMIT,
     edits: [
       {
-        find: `if (committed.kind === "committed" && plan.events.length > 0) deps.wakeups.notify(after.submissionId);`,
+        find: "    if (plan.events.length > 0) deps.wakeups.notify(after.submissionId);\n",
         replace: "",
       },
     ],
