@@ -18,7 +18,7 @@ export const POSTGRES: readonly PlantedBug[] = [
         replace: "\n         WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id;",
       },
     ],
-    caughtBy: [RACES, CONFORMANCE],
+    caughtBy: [FAILURES, RACES],
   },
   {
     name: "postgres-record-overwritten",
