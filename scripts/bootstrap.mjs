@@ -41,6 +41,7 @@ const TASKS = {
     [bin("vitest"), "run"],
   ],
   "test:long": [[bin("vitest"), "run"]],
+  "test:planted": [[bin("node"), "scripts/planted-bugs/run.ts"]],
   bench: [[bin("node"), "bench/run.ts"]],
   "bench:long": [[bin("node"), "bench/run.ts", "--long"]],
 };

@@ -39,6 +39,21 @@ it.each(["sqlite", "memory"] as const)(
   },
 );
 
+it("[RUNNING-EXPIRY-LAZY] a write that began in time is not written after it", async () => {
+  await start();
+  const made = await created(server, "forms", short);
+  const { store } = server.server.core.backend;
+  const { commit } = store;
+  store.commit = (change) => {
+    store.commit = commit;
+    server.clock.advance(MINUTE + 30_000);
+    return commit(change);
+  };
+  const late = await setFields(server, made.resumeToken, { name: "x" });
+  expect([late.status, late.body.error?.type]).toEqual([410, "expired"]);
+  expect(typesOf(await eventsOf(server, made.submissionId, ""))).toEqual(["submission.created", "submission.expired"]);
+});
+
 it("[RUNNING-EXPIRY-SKEW] 30 seconds are left for clocks that differ", async () => {
   await start();
   const made = await created(server, "forms", short);

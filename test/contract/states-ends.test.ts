@@ -1,3 +1,4 @@
+import type { Change } from "@formbridge/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import {
@@ -77,6 +78,39 @@ describe("locked", () => {
         expect(expectError(reply, 409, "conflict").message).toContain("locked for delivery");
         expect(reply.body.state).toBe(state);
       }
+    }
+  });
+});
+
+describe("delivery", () => {
+  /** What the commits that `act` makes of one submission do to its jobs, each with the state that it is committed with. */
+  async function jobsIn(submissionId: string, act: () => Promise<Reply>) {
+    const { store } = server.server.core.backend;
+    const { commit } = store;
+    const changes: Change[] = [];
+    store.commit = (change) => {
+      changes.push(change);
+      return commit(change);
+    };
+    expect((await act()).status).toBe(200);
+    store.commit = commit;
+    return changes
+      .filter(({ row }) => row.submission.submissionId === submissionId)
+      .map(({ row, jobs, dropJobs }) => ({ state: row.submission.state, jobs: jobs.map(({ key }) => key), dropJobs }));
+  }
+
+  it("is a job that is committed with the submit, or with the last approval, and dropped with a cancel", async () => {
+    const open = await create(server, "hooked", { fields: { name: "Ada" } });
+    const gated = await submitted(server, "gated-hooked");
+    const cases = [
+      { id: open.submissionId, act: () => submit(server, open.resumeToken), state: "submitted" },
+      { id: gated.submissionId, act: () => review(gated.submissionId, { decision: "approved" }), state: "approved" },
+    ];
+    for (const { id, act, state } of cases) {
+      expect(await jobsIn(id, act)).toMatchObject([{ state, jobs: [`deliver:${id}`] }]);
+      const cancel = () => server.call("DELETE", `/submissions/${id}`, { key: server.adminKey });
+      const dropJobs = expect.arrayContaining([`deliver:${id}`]);
+      expect(await jobsIn(id, cancel)).toMatchObject([{ state: "cancelled", jobs: [], dropJobs }]);
     }
   });
 });

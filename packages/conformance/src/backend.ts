@@ -1,3 +1,4 @@
+import { describeAtomicity } from "./atomicity.ts";
 import { describeDeadlines } from "./deadlines.ts";
 import { describeDurability } from "./durability.ts";
 import { describeEvents } from "./events.ts";
@@ -24,4 +25,5 @@ export function describeBackend(open: OpenBackend): void {
   describeKeys(open);
   describeSubmissions(open);
   describeDurability(open);
+  describeAtomicity(open);
 }

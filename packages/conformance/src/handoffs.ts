@@ -80,6 +80,10 @@ function committing(subject: () => Subject): void {
     const [gone, kept] = handoff.sessions;
     if (gone === undefined || kept === undefined) throw new Error("two sessions were opened");
     const { link, ...rest } = handoff;
+    // Asked before too: what is remembered from then must not be told now.
+    for (const hash of [link ?? "", gone.hash, kept.hash]) {
+      expect((await store.load({ by: { session: hash } })).handoff).toEqual(handoff);
+    }
     const after: Handoff = { ...rest, sessions: [kept], revokedAt: clock.now() };
     await store.commit(quietUpdate(last, clock.now(), sideOf(after)));
     expect(await handoffs.ofSubmission(handoff.submissionId)).toEqual([after]);

@@ -4,7 +4,16 @@ import { afterEach, beforeEach } from "vitest";
 /** Can the data be opened again after `close`? A backend that can't says why. */
 export type Durability = { reopen: () => Promise<Backend> } | { reopen?: never; whyNot: string };
 
-export type OpenedBackend = { backend: Backend } & Durability;
+/** What a change is made of, each in a table of its own. */
+export const PARTS = ["tokens", "events", "records", "handoffs", "jobs"] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Can the backend be made to refuse every new row of one part? Answers how to end that. One that can't says why. */
+export type Refusal =
+  | { refuseWrites: (part: Part) => Promise<() => Promise<void>> }
+  | { refuseWrites?: never; whyNoRefusal: string };
+
+export type OpenedBackend = { backend: Backend } & Durability & Refusal;
 
 /** Opens a fresh, empty backend that tells the time by `now`. */
 export type OpenBackend = (now: () => Instant) => Promise<OpenedBackend>;
@@ -28,6 +37,8 @@ export interface Subject extends Backend {
   clock: Clock;
   /** Closes the backend and opens its data again; undefined for one that can't. */
   reopen: (() => Promise<Backend>) | undefined;
+  refuseWrites: ((part: Part) => Promise<() => Promise<void>>) | undefined;
+  whyNoRefusal: string;
 }
 
 /** A fresh backend and clock for every test of the describe block that calls this. */
@@ -36,7 +47,9 @@ export function useBackend(open: OpenBackend): () => Subject {
   let current: Backend | undefined;
   beforeEach(async () => {
     const clock = createClock();
-    const { backend, reopen } = await open(clock.now);
+    const opened = await open(clock.now);
+    const { backend, reopen, refuseWrites } = opened;
+    const whyNoRefusal = "whyNoRefusal" in opened ? opened.whyNoRefusal : "";
     current = backend;
     const again = async () => {
       await current?.close();
@@ -44,7 +57,7 @@ export function useBackend(open: OpenBackend): () => Subject {
       if (current === undefined) throw new Error("this backend can't be reopened");
       return current;
     };
-    subject = { ...backend, clock, reopen: reopen && again };
+    subject = { ...backend, clock, reopen: reopen && again, refuseWrites, whyNoRefusal };
   });
   afterEach(async () => {
     await current?.close();

@@ -46,6 +46,7 @@ function records(subject: () => Subject): void {
     const key = keyWrite({ expiresAt: clock.now() + HOUR });
     await commit(subject(), creation({ at: clock.now() }, { key }));
     const found = await idempotency.find(scoped(key));
+    expect(found).toBeDefined();
     expect(found).not.toHaveProperty("answerBy");
     expect(found).not.toHaveProperty("keepAfterEndMs");
   });

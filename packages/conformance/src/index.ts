@@ -1,9 +1,17 @@
+export { describeAtomicity } from "./atomicity.ts";
 export { describeAuthenticator, type OpenAuthenticator } from "./authenticator.ts";
 export { describeBackend } from "./backend.ts";
 export { describeCourier, type OpenCourier, type OpenedCourier, type Received } from "./courier.ts";
 export { describeDurability } from "./durability.ts";
 export * as fixtures from "./fixtures.ts";
-export { type Clock, createClock, type Durability, type OpenBackend, type OpenedBackend } from "./harness.ts";
+export {
+  type Clock,
+  createClock,
+  type Durability,
+  type OpenBackend,
+  type OpenedBackend,
+  type Part,
+} from "./harness.ts";
 export { describeIdempotency } from "./idempotency.ts";
 export { describeRateLimiter } from "./rate-limiter.ts";
 export { describeStore } from "./store.ts";

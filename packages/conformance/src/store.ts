@@ -203,6 +203,17 @@ function revisions(subject: () => Subject): void {
     }
   });
 
+  it("keeps changes apart that bring no token: nothing but their revision tells them", async () => {
+    const { store, events, clock } = subject();
+    const first = await commit(subject(), creation({ at: clock.now() }));
+    const rivals = Array.from({ length: 20 }, () => quietUpdate(first, clock.now()));
+    const answers = await Promise.all(rivals.map((rival) => store.commit(rival)));
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(["committed", ...Array(19).fill("stale")]);
+    expect((await store.commit(quietUpdate(first, clock.now()))).kind).toBe("stale");
+    const where = { tenant: TENANT, submissionId: idOf(first), streams: ["submission"] as const };
+    expect(await events.read(where, 100)).toHaveLength(2);
+  });
+
   it("creates exactly one of many concurrent creates of one id", async () => {
     const { store, clock } = subject();
     const first = creation({ at: clock.now() });

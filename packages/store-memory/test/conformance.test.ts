@@ -4,6 +4,7 @@ import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from
 const open: OpenBackend = async (now) => ({
   backend: createMemoryBackend({ now }),
   whyNot: "memory ends with its process",
+  whyNoRefusal: "a map takes every row",
 });
 
 describeBackend(open);

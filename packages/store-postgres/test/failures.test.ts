@@ -7,7 +7,7 @@ import type { TestDatabase } from "../../../test/support/services/postgres.ts";
 import { COMMIT_ARGUMENTS, commitValues } from "../src/commit-arguments.ts";
 import { migratedDatabase, optionsFor } from "./open.ts";
 
-const { creation, update, keyWrite, TENANT, HOUR } = fixtures;
+const { creation, update, quietUpdate, keyWrite, TENANT, HOUR } = fixtures;
 
 let database: TestDatabase;
 let backend: Backend;
@@ -27,8 +27,8 @@ async function holding(work: (client: Client) => Promise<unknown>) {
   await client.query("BEGIN");
   await work(client);
   return {
-    async end() {
-      await client.query("ROLLBACK");
+    async end(how: "COMMIT" | "ROLLBACK" = "ROLLBACK") {
+      await client.query(how);
       await client.end();
     },
   };
@@ -126,6 +126,26 @@ describe("a write that waits too long", () => {
     expect(answer.kind === "too_late" && answer.now > notAfter).toBe(true);
     const { submission } = await patient.store.load({ by: { id: first.row.submission.submissionId, tenant: TENANT } });
     expect(submission?.submission.revision).toBe(1);
+    await patient.close();
+  });
+});
+
+describe("a write that waits for a faster one on its revision", () => {
+  it("is stale, also when it brings no token that could collide", async () => {
+    const patient = await openPostgresBackend({ ...optionsFor(database.url), poolSize: 1 });
+    const first = creation({ at: 0 });
+    await patient.store.commit(first);
+    const faster = quietUpdate(first, 0);
+    const holder = await holding((client) =>
+      client.query(`SELECT formbridge.commit_change(${COMMIT_ARGUMENTS})`, commitValues(faster)),
+    );
+    const slower = patient.store.commit(quietUpdate(first, 0));
+    await waiting();
+    await holder.end("COMMIT");
+    expect(await slower).toMatchObject({
+      kind: "stale",
+      loaded: { submission: { submission: faster.row.submission } },
+    });
     await patient.close();
   });
 });

@@ -1,4 +1,4 @@
-import type { OpenBackend } from "@formbridge/conformance";
+import type { OpenBackend, Part } from "@formbridge/conformance";
 import type { Backend, Instant } from "@formbridge/core";
 import { migrate, openPostgresBackend, type PostgresOptions } from "@formbridge/store-postgres";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
@@ -48,6 +48,16 @@ export function openOn(database: TestDatabase, setClock: (now: Instant) => void)
   return async (now) => {
     await emptied(database);
     const again = async () => onClock(await openPostgresBackend(optionsFor(database.url)), () => setClock(now()));
-    return { backend: await again(), reopen: again };
+    return { backend: await again(), reopen: again, refuseWrites: (part) => refuseWrites(database, part) };
+  };
+}
+
+/** From now on the database refuses every new row of the part's table. Answers how to end that. */
+async function refuseWrites({ query }: TestDatabase, part: Part): Promise<() => Promise<void>> {
+  await query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'refused'; END $$`);
+  await query(`CREATE TRIGGER refuse BEFORE INSERT ON formbridge.${part} EXECUTE FUNCTION refuse()`);
+  return async () => {
+    await query(`DROP TRIGGER refuse ON formbridge.${part}`);
   };
 }

@@ -1,4 +1,5 @@
 import {
+  describeAtomicity,
   describeDurability,
   describeIdempotency,
   describeRateLimiter,
@@ -26,6 +27,7 @@ describe.each([
   describeTokens(open);
   describeIdempotency(open);
   describeDurability(open);
+  describeAtomicity(open);
 });
 
 describe.each([

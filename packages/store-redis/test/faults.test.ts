@@ -173,6 +173,20 @@ describe("a Redis that is full", () => {
     }
   });
 
+  it("and takes nothing more: a recorded answer that was replaced meanwhile is not given again", async () => {
+    const { server, strict, clock } = await scene({ "maxmemory-policy": "noeviction" });
+    const key = keyWrite({ expiresAt: clock.now() + HOUR, failed: true });
+    const scope = { ...key.ref, tenant: TENANT, intakeId: INTAKE };
+    const first = creation({ at: clock.now() }, { key });
+    await strict.store.commit(first);
+    expect(await strict.idempotency.find(scope)).toMatchObject({ answer: key.answer });
+    await asOperator(server.url, "CONFIG", "SET", "maxmemory", "1");
+    const second = update(first, clock.now(), { key: { ...key, answer: "second", replaces: key.fingerprint } });
+    expect(await strict.store.commit(second)).toMatchObject({ kind: "committed" });
+    await asOperator(server.url, "CONFIG", "SET", "maxmemory", "0");
+    expect(await strict.idempotency.find(scope)).toMatchObject({ answer: "second" });
+  });
+
   it("and takes nothing more: hybrid goes on, redis lets nobody in", async () => {
     const { hybrid, strict, clock } = await scene({ maxmemory: "1", "maxmemory-policy": "noeviction" });
     const change = await created(hybrid, clock.now());

@@ -14,6 +14,7 @@ import { createClient } from "redis";
 import { afterAll } from "vitest";
 import { memoryFolder } from "../../../test/support/memory-folder.ts";
 import { newPrefix } from "../../../test/support/services/redis.ts";
+import { refuseWritesTo } from "../../store-sqlite/test/refuse-writes.ts";
 
 export const sealer = createAesSealer(["a secret of at least 32 characters, for tests"]);
 
@@ -53,7 +54,7 @@ export function openOn(url: string, choice: Choice): OpenBackend {
         },
       };
     };
-    return { backend: await again(), reopen: again };
+    return { backend: await again(), reopen: again, refuseWrites: refuseWritesTo(file) };
   };
 }
 

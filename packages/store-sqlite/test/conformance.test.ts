@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describeBackend, type OpenBackend } from "@formbridge/conformance";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { afterAll } from "vitest";
+import { refuseWritesTo } from "./refuse-writes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "formbridge-sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,7 +14,7 @@ const open: OpenBackend = async (now) => {
   opened += 1;
   const file = join(folder, `${opened}.db`);
   const again = () => openSqliteBackend({ file, now });
-  return { backend: again(), reopen: async () => again() };
+  return { backend: again(), reopen: async () => again(), refuseWrites: refuseWritesTo(file) };
 };
 
 describeBackend(open);

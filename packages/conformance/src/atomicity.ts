@@ -1,0 +1,69 @@
+import { type Change, StoreDown } from "@formbridge/core";
+import { describe, expect, it } from "vitest";
+import { creation, HOUR, INTAKE, keyWrite, newHandoff, TENANT, update } from "./fixtures.ts";
+import { type OpenBackend, PARTS, type Subject, useBackend } from "./harness.ts";
+
+const STREAMS = ["submission", "token", "idempotency"] as const;
+
+/** A change is written whole or not at all, whichever part of it can't be written. */
+export function describeAtomicity(open: OpenBackend): void {
+  describe("atomicity", () => {
+    const subject = useBackend(open);
+    it.for(PARTS)("a change whose %s can't be written leaves nothing, and can be made later", async (part, test) => {
+      const { refuseWrites, whyNoRefusal } = subject();
+      if (refuseWrites === undefined) return test.skip(whyNoRefusal);
+      await leavesNothing(subject(), () => refuseWrites(part));
+    });
+  });
+}
+
+/** Every part of a change, on what `before` left. */
+function wholeChange(before: Change, at: number): Change {
+  const key = keyWrite({ expiresAt: at + HOUR });
+  const handoff = newHandoff(before, { at, opened: 1 });
+  return update(before, at, {
+    key,
+    side: [{ kind: "handoff", handoff }],
+    jobs: [{ key: "job", kind: "deliver", runAt: at }],
+  });
+}
+
+async function leavesNothing(subject: Subject, refuse: () => Promise<() => Promise<void>>): Promise<void> {
+  const { store, clock } = subject;
+  const first = creation({ at: clock.now() });
+  await store.commit(first);
+  const change = wholeChange(first, clock.now());
+  const before = await everythingOf(subject, change);
+  const mend = await refuse();
+  const refused = await store.commit(change).catch((error: unknown) => error);
+  await mend();
+  expect(refused).toBeInstanceOf(StoreDown);
+  expect(refused).toMatchObject({ outcome: "not_applied" });
+  expect(await everythingOf(subject, change)).toEqual(before);
+  expect(await store.commit(change)).toMatchObject({ kind: "committed" });
+  expect(await everythingOf(subject, change)).toMatchObject({
+    loaded: { submission: { submission: { revision: 2 } } },
+    token: { version: 2 },
+    record: { fingerprint: change.key?.fingerprint },
+    session: { handoff: change.side[0]?.handoff },
+    jobs: 1,
+  });
+}
+
+/** What any port knows of the change. */
+async function everythingOf(subject: Subject, { row, token, key, side }: Change) {
+  const { store, tokens, events, idempotency, handoffs, jobs } = subject;
+  const { submissionId } = row.submission;
+  const scope = key && { ...key.ref, tenant: TENANT, intakeId: INTAKE };
+  return {
+    loaded: await store.load({ by: { id: submissionId, tenant: TENANT } }),
+    token: await tokens.find(token?.hash ?? ""),
+    tokens: await tokens.query({ submissionId }, { limit: 10 }),
+    events: await events.read({ tenant: TENANT, submissionId, streams: STREAMS }, 100),
+    heads: await events.auditHeads({ tenant: TENANT, submissionId }),
+    record: scope && (await idempotency.find(scope)),
+    session: await store.load({ by: { session: side[0]?.handoff.link ?? "" } }),
+    handoffs: await handoffs.ofSubmission(submissionId),
+    jobs: await jobs.count(),
+  };
+}

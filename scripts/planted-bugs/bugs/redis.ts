@@ -1,0 +1,94 @@
+import type { PlantedBug } from "../planted-bug.ts";
+
+const LOCK = "packages/store-redis/src/lock.ts";
+const LOCK_TEST = "packages/store-redis/test/lock.test.ts";
+const CONFORMANCE = "packages/store-redis/test/conformance.test.ts";
+const FAULTS = "packages/store-redis/test/faults.test.ts";
+
+export const REDIS: readonly PlantedBug[] = [
+  {
+    name: "redis-lock-released-by-anybody",
+    breaks: "An owner that was paused releases the lock of the one who has it now.",
+    file: LOCK,
+    edits: [
+      {
+        find: "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end\nredis.call('DEL', KEYS[1])",
+        replace: "redis.call('DEL', KEYS[1])",
+      },
+    ],
+    caughtBy: [LOCK_TEST],
+  },
+  {
+    name: "redis-lock-extended-by-anybody",
+    breaks: "An owner that was paused holds on to the lock of the one who has it now.",
+    file: LOCK,
+    edits: [
+      {
+        find: "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end\nreturn redis.call('PEXPIRE'",
+        replace: "return redis.call('PEXPIRE'",
+      },
+    ],
+    caughtBy: [LOCK_TEST],
+  },
+  {
+    name: "redis-lock-waiters-not-told",
+    breaks: "Who waits for a lock is not told of its release.",
+    file: LOCK,
+    edits: [
+      {
+        find: "\nif redis.call('DEL', KEYS[2]) == 1 then redis.call('PUBLISH', ARGV[2], ARGV[3]) end",
+        replace: "",
+      },
+    ],
+    caughtBy: [LOCK_TEST],
+  },
+  {
+    name: "redis-stale-token-believed",
+    breaks: "A token that Redis calls current is believed, although the database has a later one.",
+    file: "packages/store-redis/src/store.ts",
+    edits: [
+      {
+        find: "return agrees ? { ...loaded, presented } : fromTruth(query);",
+        replace: "return { ...loaded, presented };",
+      },
+    ],
+    caughtBy: [FAULTS],
+  },
+  {
+    name: "redis-told-of-refused-change",
+    breaks: "Redis is told the record and the token of a change that was refused.",
+    file: "packages/store-redis/src/store.ts",
+    edits: [
+      {
+        find: `    if (committed.kind !== "committed") return committed;\n    await`,
+        replace: `    if (committed.kind === "key_taken") return committed;\n    await`,
+      },
+      { find: "records?.committed(change, committed.at),", replace: "records?.committed(change, committed.at ?? 0)," },
+    ],
+    caughtBy: [CONFORMANCE],
+  },
+  {
+    name: "redis-replaced-record-kept",
+    breaks: "A record that was replaced while Redis could not be told is still given from Redis.",
+    file: "packages/store-redis/src/records.ts",
+    edits: [
+      {
+        find: "      if (key !== undefined && change.key?.replaces !== undefined) await redis.remove(key);\n",
+        replace: "      void key;\n",
+      },
+    ],
+    caughtBy: [FAULTS],
+  },
+  {
+    name: "redis-readers-not-told-of-gap",
+    breaks: "Readers are not woken for what was written while the connection to Redis was down.",
+    file: "packages/store-redis/src/wakeups.ts",
+    edits: [
+      {
+        find: "for (const submissionId of [...subscribed.keys()]) local.notify(submissionId);",
+        replace: "",
+      },
+    ],
+    caughtBy: ["packages/store-redis/test/fan-out.test.ts"],
+  },
+];

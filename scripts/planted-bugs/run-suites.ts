@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+/** `broken`: no verdict, since tests could not be run as they should. */
+export interface Verdict {
+  kind: "passed" | "failed" | "broken";
+  tests: number;
+  /** The first test that failed and why, or what broke. */
+  detail: string;
+}
+
+interface Report {
+  numTotalTests: number;
+  success: boolean;
+  testResults: { name: string; status: string; message: string; assertionResults: TestResult[] }[];
+}
+interface TestResult {
+  fullName: string;
+  status: string;
+  failureMessages?: string[];
+}
+
+const MAX_NAME = 90;
+const MAX_REASON = 120;
+
+/**
+ * Is it a slip in the planted text, not what a test expects to be otherwise? A test may stumble by itself over an answer that it did
+ * not expect, one without an error, say.
+ */
+function isSlip(failure: string): boolean {
+  if (/^(SyntaxError|ReferenceError)\b/.test(failure)) return true;
+  const where = failure.split("\n").find((line) => /^\s+at /.test(line)) ?? "";
+  return failure.startsWith("TypeError") && !/\.test\.ts|packages\/conformance\//.test(where);
+}
+
+/** Runs test files of the copy up to the first failure, in a process of its own. */
+export async function runSuites(tree: string, files: readonly string[], signal: AbortSignal): Promise<Verdict> {
+  const output = join(tree, "planted-report.json");
+  rmSync(output, { force: true });
+  const vitest = join(tree, "node_modules/vitest/vitest.mjs");
+  const options = ["run", "--project", "embedded", "--bail=1", "--reporter=json", `--outputFile=${output}`];
+  const child = spawn(process.execPath, [vitest, ...options, ...files], { cwd: tree, stdio: "ignore", signal });
+  await once(child, "exit");
+  if (!existsSync(output)) return { kind: "broken", tests: 0, detail: "vitest left no report" };
+  return verdictOf(JSON.parse(readFileSync(output, "utf8")) as Report);
+}
+
+export function verdictOf({ numTotalTests: tests, success, testResults }: Report): Verdict {
+  const unread = testResults.find(
+    ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
+  );
+  if (unread !== undefined) return { kind: "broken", tests, detail: firstLine(unread.message) };
+  const failures = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === "failed")
+    .map(({ fullName, failureMessages: [why = ""] = [] }) => ({ name: fullName.trim().slice(0, MAX_NAME), why }));
+  const found = failures.find(({ why }) => !isSlip(why));
+  if (found !== undefined) return { kind: "failed", tests, detail: `${found.name}: ${firstLine(found.why)}` };
+  const [slip] = failures;
+  if (slip !== undefined || !success || tests === 0) {
+    return { kind: "broken", tests, detail: firstLine(slip?.why ?? "vitest failed without a failed test") };
+  }
+  return { kind: "passed", tests, detail: "" };
+}
+
+const firstLine = (text: string): string => (text.split("\n")[0] ?? "").slice(0, MAX_REASON);
