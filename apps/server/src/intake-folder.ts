@@ -15,15 +15,32 @@ export interface FolderReading {
   problems: FileProblem[];
 }
 
+interface Limits {
+  maxFields: number;
+}
+
 /** Reads and checks every definition of a folder, and names all that is wrong. */
-export function readIntakeFolder(folder: string, limits: { maxFields: number }): FolderReading {
-  const reading: FolderReading = { definitions: [], problems: [] };
-  for (const name of readdirSync(folder)
+export function readIntakeFolder(folder: string, limits: Limits): FolderReading {
+  const names = readdirSync(folder)
     .filter((entry) => entry.endsWith(".json"))
-    .sort()) {
-    const file = join(folder, name);
+    .sort();
+  const files = names.map((name) => join(folder, name));
+  const sources = files.map((file) => ({ file, read: () => JSON.parse(readFileSync(file, "utf8")) }));
+  return checkAll(sources, limits);
+}
+
+/** The same for definitions that a program holds; their places stand for files. */
+export const checkIntakes = (definitions: readonly unknown[], limits: Limits): FolderReading =>
+  checkAll(
+    definitions.map((definition, index) => ({ file: `intakes[${index}]`, read: () => definition })),
+    limits,
+  );
+
+function checkAll(sources: { file: string; read: () => unknown }[], limits: Limits): FolderReading {
+  const reading: FolderReading = { definitions: [], problems: [] };
+  for (const { file, read } of sources) {
     try {
-      const definition = checkDefinition(JSON.parse(readFileSync(file, "utf8")), limits);
+      const definition = checkDefinition(read(), limits);
       const twin = reading.definitions.find((other) => other.definition.id === definition.id);
       if (twin === undefined) reading.definitions.push({ file, definition });
       else reading.problems.push({ file, path: "id", message: `${definition.id} is defined by ${twin.file} too.` });

@@ -7,7 +7,7 @@ import { ensureAdminKey } from "./admin-key.ts";
 import { type ComposeOptions, type Core, composeCore, localUrl } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config.ts";
-import { problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
+import { type FolderReading, problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
 import { createLogger } from "./logger.ts";
 import { VERSION } from "./version.ts";
 import { startWorkerOn } from "./work.ts";
@@ -23,9 +23,14 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+export interface ServeOptions extends ComposeOptions {
+  /** In place of the folder of intakes. */
+  intakes?: FolderReading;
+}
+
 /** Starts everything in the order in which it depends on each other; `stop`, or a start that fails, undoes it backwards. */
-export async function serve(config: Config, options: ComposeOptions = {}): Promise<RunningServer> {
-  const folder = readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
+export async function serve(config: Config, { intakes, ...options }: ServeOptions = {}): Promise<RunningServer> {
+  const folder = intakes ?? readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
   const logger = createLogger(config.logLevel);
   // With port 0 the address is known only when somebody listens.

@@ -34,6 +34,10 @@ const GATES = [
     says: "A review that names a version or token is refused when that is not the current one.",
   },
   { id: "RUNNING-GATES-ROTATE", says: "A review rotates the token and is told in the history with its reviewer." },
+  {
+    id: "RUNNING-EMBEDDED",
+    says: "A program can run the whole server inside itself, with its own settings, intakes and callbacks.",
+  },
 ] as const satisfies readonly ContractPromise[];
 
 const KEYS = [

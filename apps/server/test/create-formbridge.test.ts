@@ -1,0 +1,51 @@
+import { afterEach, expect, it } from "vitest";
+import { type Order, startOrders } from "../../../examples/embed.ts";
+import { caller } from "../../../test/support/harness.ts";
+import { created, submit } from "../../../test/support/moves.ts";
+import { createFormBridge, type FormBridge } from "../src/index.ts";
+
+const SETTINGS = {
+  FORMBRIDGE_PORT: "0",
+  FORMBRIDGE_DATABASE_URL: "memory:",
+  FORMBRIDGE_LOG_LEVEL: "silent",
+  FORMBRIDGE_DELIVERY_WAIT_MS: "20000",
+};
+const running: FormBridge[] = [];
+afterEach(async () => {
+  for (const formbridge of running.splice(0)) await formbridge.stop();
+});
+
+it("[RUNNING-EMBEDDED] a program serves its own intakes and gets what was submitted as a call of its function", async () => {
+  const orders = new Map<string, Order>();
+  let calls = 0;
+  const formbridge = await startOrders(SETTINGS, async (id, order) => {
+    calls += 1;
+    orders.set(id, order);
+  });
+  running.push(formbridge);
+  const api = { call: caller(formbridge.url) };
+  const key = formbridge.adminKey ?? "";
+  const made = await created(api, "order-callback", { key, body: { initialFields: { item: "lamp", amount: 2 } } });
+  const { body } = await submit(api, made.resumeToken, "submit-order");
+  expect([body.state, calls]).toEqual(["finalized", 1]);
+  const record = await api.call("GET", `/submissions/${made.submissionId}`, { key });
+  expect(orders.get(record.body.deliveryState.deliveryId)).toEqual({ item: "lamp", amount: 2 });
+  const listed = await api.call("GET", "/intakes", { key });
+  expect(listed.body.items.map(({ id }: { id: string }) => id)).toEqual(["order-callback"]);
+});
+
+it("[RUNNING-EMBEDDED] a definition that is not right stops the start, and names its place", async () => {
+  const [definition] = [{ id: "Bad Id", version: "1", name: "x", schema: {}, destination: { kind: "store" } }];
+  const started = createFormBridge({ settings: SETTINGS, intakes: [definition as never] });
+  await expect(started).rejects.toThrow(/intakes\[0\] at id/);
+});
+
+it("[RUNNING-EMBEDDED] the environment is not read unless it is passed", async () => {
+  process.env.FORMBRIDGE_HOST = "not a host";
+  try {
+    running.push(await createFormBridge({ settings: SETTINGS, intakes: [] }));
+  } finally {
+    Reflect.deleteProperty(process.env, "FORMBRIDGE_HOST");
+  }
+  expect(new URL(running[0]?.url ?? "").hostname).toBe("127.0.0.1");
+});
