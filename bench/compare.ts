@@ -12,6 +12,8 @@ export interface Measure {
   p99: number;
   /** Server CPU per operation, in microseconds: what is left of the truth when other programs share the machine. */
   cpuMicros: number;
+  /** The same of the database beside it; zero without one. */
+  databaseCpuMicros: number;
   rss: number;
   bytes: number;
   clientCpu: number;
@@ -23,6 +25,8 @@ type Kind = "create" | "setFields" | "read";
 export interface Side {
   server: Server;
   tokens: string[];
+  /** A database of its own processes: what they use is told apart from the server's. */
+  database?: { cpuSeconds(): number };
 }
 
 export interface Pairing {
@@ -52,8 +56,9 @@ export async function createSide(client: Client, server: Server, submissions: nu
 }
 
 async function round(client: Client, side: Side, { kind, seconds }: { kind: Kind; seconds: number }): Promise<Measure> {
-  const { server } = side;
+  const { server, database } = side;
   const cpu = server.cpuSeconds();
+  const databaseCpu = database?.cpuSeconds() ?? 0;
   const load = loadOf(kind, side);
   const result: JobResult = await client.run({ port: server.port, connections: CONNECTIONS, until: { seconds }, load });
   if (kind === "setFields") side.tokens = result.tokens;
@@ -63,6 +68,7 @@ async function round(client: Client, side: Side, { kind, seconds }: { kind: Kind
     p50,
     p99,
     cpuMicros: ((server.cpuSeconds() - cpu) * 1e6) / operations,
+    databaseCpuMicros: (((database?.cpuSeconds() ?? 0) - databaseCpu) * 1e6) / operations,
     rss: server.rss(),
     bytes,
     clientCpu,
@@ -76,6 +82,7 @@ function middle(rounds: readonly Measure[]): Measure {
     p50: of("p50"),
     p99: of("p99"),
     cpuMicros: of("cpuMicros"),
+    databaseCpuMicros: of("databaseCpuMicros"),
     rss: of("rss"),
     bytes: of("bytes"),
     clientCpu: of("clientCpu"),

@@ -55,18 +55,27 @@ export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): 
   },
 ];
 
-const WIDTHS = [14, 12, 9, 9, 9, 10, 8, 8];
+const WIDTHS = [14, 12, 9, 9, 9, 10, 10, 8, 8];
 const row = (cells: readonly string[]): string =>
   cells.map((cell, at) => (at < 2 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(" ");
 
 function measureRow(title: string, name: string, measure: Measure): string {
-  const { opsPerSecond, p50, p99, cpuMicros, rss, bytes } = measure;
-  const numbers = [opsPerSecond.toFixed(0), p50.toFixed(2), p99.toFixed(2), cpuMicros.toFixed(0), rss.toFixed(0)];
-  return row([title, name, ...numbers, String(bytes)]);
+  const { opsPerSecond, p50, p99, cpuMicros, databaseCpuMicros, rss, bytes } = measure;
+  const costs = [cpuMicros, databaseCpuMicros].map((micros) => micros.toFixed(0));
+  return row([
+    title,
+    name,
+    opsPerSecond.toFixed(0),
+    p50.toFixed(2),
+    p99.toFixed(2),
+    ...costs,
+    rss.toFixed(0),
+    `${bytes}`,
+  ]);
 }
 
 export function printMeasures(pairings: readonly Pairing[], [base, other]: [string, string]): void {
-  print(row(["", "", "ops/s", "p50 ms", "p99 ms", "CPU us/op", "RSS MB", "bytes"]));
+  print(row(["", "", "ops/s", "p50 ms", "p99 ms", "CPU us/op", "its DB", "RSS MB", "bytes"]));
   for (const pairing of pairings) {
     print(measureRow(TITLES[pairing.kind], base, pairing.base));
     print(measureRow("", other, pairing.other));

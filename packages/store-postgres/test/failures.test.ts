@@ -4,7 +4,7 @@ import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { TestDatabase } from "../../../test/support/services/postgres.ts";
-import { COMMIT_ARGUMENTS, commitValues } from "../src/commit-arguments.ts";
+import { commitCalls, commitValues } from "../src/commit-arguments.ts";
 import { migratedDatabase, optionsFor } from "./open.ts";
 
 const { creation, update, keyWrite, TENANT, HOUR } = fixtures;
@@ -102,7 +102,7 @@ describe("a write that waits too long", () => {
     const key = keyWrite({ expiresAt: Date.now() + HOUR });
     const held = creation({ at: 0 }, { key });
     const holder = await holding((client) =>
-      client.query(`SELECT formbridge.commit_change(${COMMIT_ARGUMENTS})`, commitValues(held)),
+      client.query(`SELECT ${commitCalls(1)}`, commitValues(held, { mayWait: true })),
     );
     const rival = creation({ at: 0 }, { key });
     expect((await failureOf(backend.store.commit(rival))).outcome).toBe("not_applied");
