@@ -12,7 +12,7 @@ import {
 } from "@formbridge/core";
 import type { Value } from "./database.ts";
 
-/** The arguments of `formbridge.commit_change`, in its order, which is that of `commitValues`. */
+/** The arguments of `formbridge.commit_change`, in the order of `commitValues`. */
 const NAMES = [
   "p_tenant",
   "p_submission_id",
@@ -51,8 +51,8 @@ export const commitCalls = (changes: number): string =>
     return `formbridge.commit_change(${values.join(", ")}) AS answer_${place}`;
   }).join(", ");
 
-/** What a change says, as columns. `mayWait`: for a lock that another transaction holds. */
-export function commitValues(change: Change, { mayWait }: { mayWait: boolean }): Value[] {
+/** What a change says, as columns: all values but the last, which says whether it may wait for other transactions' locks. */
+export function commitValues(change: Change): Value[] {
   const { tenant, expect, row, token, events, audit } = change;
   const { submission } = row;
   const revised = "absent" in expect ? undefined : expect;
@@ -84,7 +84,6 @@ export function commitValues(change: Change, { mayWait }: { mayWait: boolean }):
     listed(change.side.map(handoffColumns)),
     listed(lastOfEach(change.jobs).map(({ key, kind, runAt }) => ({ key, kind, run_at: runAt }))),
     change.dropJobs.length === 0 ? null : change.dropJobs,
-    mayWait,
   ];
 }
 

@@ -1,7 +1,7 @@
 import { type Change, type Committed, StoreDown } from "@formbridge/core";
 import { DatabaseError } from "pg";
 import { commitCalls, commitValues } from "./commit-arguments.ts";
-import type { Database, Statement } from "./database.ts";
+import type { Database, Statement, Value } from "./database.ts";
 import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
 
 type Answer =
@@ -10,15 +10,15 @@ type Answer =
   | { kind: "not_at_once" };
 
 interface Queued {
-  change: Change;
+  values: Value[];
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
 
 /** A statement for each size is prepared on each connection. */
-const MAX_GROUP = 8;
+const MAX_GROUP = 16;
 /** Groups on their way. The fewer, the larger each; more than one, since each waits for the disk. */
-const MAX_GROUPS = 3;
+const MAX_GROUPS = 2;
 
 const STATEMENTS = Array.from(
   { length: MAX_GROUP },
@@ -38,8 +38,8 @@ type Writer = Pick<Database, "write">;
  *     │                                  └─ not at once ──▶ alone
  *     └─ has a key, or more than row, token and events ──▶ alone
  *
- * Nobody in a group waits for a lock: a change that would, or that is refused, comes again alone, and hears there what is to be
- * said. When a group fails and was undone, all of it do.
+ * Nobody in a group waits for a lock: a change that would comes again alone, and waits there. When a group fails and was
+ * undone, all of it come alone.
  */
 export function createGroupCommit(db: Database): (change: Change) => Promise<Committed> {
   const queue: Queued[] = [];
@@ -47,34 +47,31 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
   let isAwaited = false;
 
   async function run(writer: Writer, group: readonly Queued[]): Promise<void> {
-    const answers = await together(writer, group);
-    await Promise.all(
-      group.map(async ({ change, resolve, reject }, place) => {
+    try {
+      const answers = await together(writer, group);
+      group.forEach(({ values, resolve, reject }, place) => {
         const answer = answers?.[place] ?? { kind: "not_at_once" };
-        if (answer.kind !== "not_at_once") return resolve(committedOf(answer));
-        await alone(writer, change).then(resolve, reject);
-      }),
-    );
+        if (answer.kind === "not_at_once") alone(writer, values).then(resolve, reject);
+        else resolve(committedOf(answer));
+      });
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
   }
 
   function flush(writer: Writer): void {
     while (queue.length > 0 && groups < MAX_GROUPS) {
-      const group = queue.splice(0, MAX_GROUP);
       groups += 1;
-      run(writer, group)
-        .catch((error: unknown) => {
-          for (const { reject } of group) reject(error);
-        })
-        .finally(() => {
-          groups -= 1;
-          flush(writer);
-        });
+      void run(writer, queue.splice(0, MAX_GROUP)).then(() => {
+        groups -= 1;
+        flush(writer);
+      });
     }
   }
 
-  function join(writer: Writer, change: Change): Promise<Committed> {
+  function join(writer: Writer, values: Value[]): Promise<Committed> {
     return new Promise((resolve, reject) => {
-      queue.push({ change, resolve, reject });
+      queue.push({ values, resolve, reject });
       if (isAwaited) return;
       isAwaited = true;
       setImmediate(() => {
@@ -84,7 +81,11 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
     });
   }
 
-  return (change) => db.handIn((writer) => (isPlain(change) ? join(writer, change) : alone(writer, change)));
+  return (change) =>
+    db.handIn(async (writer) => {
+      const values = commitValues(change);
+      return isPlain(change) ? await join(writer, values) : await alone(writer, values);
+    });
 }
 
 /** A key is waited for by design; hand-offs and jobs touch rows that other transactions take in an order of their own. */
@@ -93,12 +94,12 @@ const isPlain = ({ key, side, jobs, dropJobs }: Change): boolean =>
 
 /** Undefined: the database undid the group, and none of it happened. */
 async function together(writer: Writer, group: readonly Queued[]): Promise<Answer[] | undefined> {
-  if (group.length === 1) return undefined;
   const statement = STATEMENTS[group.length - 1] as Statement;
-  const values = group.flatMap(({ change }) => commitValues(change, { mayWait: false }));
+  const values = group.flatMap((queued) => [...queued.values, false]);
   try {
     const [row] = await writer.write<Record<string, Answer>>(statement, values);
-    return row && group.map((_, place) => row[`answer_${place}`] as Answer);
+    if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
+    return group.map((_, place) => row[`answer_${place}`] as Answer);
   } catch (error) {
     const wasUndone = error instanceof StoreDown && error.outcome === "not_applied";
     if (wasUndone && error.cause instanceof DatabaseError) return undefined;
@@ -106,10 +107,9 @@ async function together(writer: Writer, group: readonly Queued[]): Promise<Answe
   }
 }
 
-async function alone(writer: Writer, change: Change): Promise<Committed> {
+async function alone(writer: Writer, values: readonly Value[]): Promise<Committed> {
   try {
-    const values = commitValues(change, { mayWait: true });
-    const [row] = await writer.write<{ answer_0: Answer }>(STATEMENTS[0] as Statement, values);
+    const [row] = await writer.write<{ answer_0: Answer }>(STATEMENTS[0] as Statement, [...values, true]);
     if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
     return committedOf(row.answer_0);
   } catch (error) {

@@ -101,9 +101,7 @@ describe("a write that waits too long", () => {
   it("for a key gives up, and the one who holds it is the one that counts", async () => {
     const key = keyWrite({ expiresAt: Date.now() + HOUR });
     const held = creation({ at: 0 }, { key });
-    const holder = await holding((client) =>
-      client.query(`SELECT ${commitCalls(1)}`, commitValues(held, { mayWait: true })),
-    );
+    const holder = await holding((client) => client.query(`SELECT ${commitCalls(1)}`, [...commitValues(held), true]));
     const rival = creation({ at: 0 }, { key });
     expect((await failureOf(backend.store.commit(rival))).outcome).toBe("not_applied");
     await holder.end();

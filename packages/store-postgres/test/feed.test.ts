@@ -40,7 +40,7 @@ async function slowWrite() {
   const client = await connected();
   await client.query("BEGIN");
   const change = creation({ at: 0 });
-  const { rows } = await client.query(COMMIT, commitValues(change, { mayWait: true }));
+  const { rows } = await client.query(COMMIT, [...commitValues(change), true]);
   expect(rows).toMatchObject([{ answer_0: { kind: "committed" } }]);
   const end = async (how: "COMMIT" | "ROLLBACK") => {
     await client.query(how);

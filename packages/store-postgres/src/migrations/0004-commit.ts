@@ -27,7 +27,7 @@ const WITH_THE_REST = `
  *   ends of the chains.
  * - That wait may outlast the deadline, so it is looked at again; what is written by then is undone by an error.
  * - A change in a group (`p_may_wait` is false) waits for nobody: others would wait with it, and two groups for each other. It takes
- *   its row if that is free and as expected, and is otherwise told to come alone.
+ *   its row if that is free, and is otherwise told to come alone.
  * - Positions are drawn under a lock that tells readers of the feed where this write began, see feed_horizon.
  *
  * Events come as one array, fifteen texts each in the order of the columns, those that are chained here at its end. These
@@ -92,22 +92,25 @@ export const commit: Migration = {
         END IF;
       END IF;
 
-      IF p_expected_revision IS NOT NULL AND NOT p_may_wait THEN
-        SELECT s.ended_at, s.token_seq, s.token_hash, s.idem_seq, s.idem_hash, formbridge.now_ms()
-          INTO was_ended_at, own_token_seq, own_token_hash, own_idem_seq, own_idem_hash, at
-          FROM formbridge.submissions AS s
-         WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id AND s.revision = p_expected_revision
-           FOR NO KEY UPDATE SKIP LOCKED;
-        IF NOT FOUND OR at > p_not_after THEN
-          RETURN json_build_object('kind', 'not_at_once');
+      IF p_expected_revision IS NOT NULL THEN
+        IF NOT p_may_wait THEN
+          SELECT s.revision, s.ended_at, s.token_seq, s.token_hash, s.idem_seq, s.idem_hash, formbridge.now_ms()
+            INTO at_revision, was_ended_at, own_token_seq, own_token_hash, own_idem_seq, own_idem_hash, at
+            FROM formbridge.submissions AS s
+           WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id AND s.revision = p_expected_revision
+             FOR NO KEY UPDATE SKIP LOCKED;
         END IF;
-      ELSIF p_expected_revision IS NOT NULL THEN
-        SELECT s.revision, s.ended_at, s.token_seq, s.token_hash, s.idem_seq, s.idem_hash, formbridge.now_ms()
-          INTO at_revision, was_ended_at, own_token_seq, own_token_hash, own_idem_seq, own_idem_hash, at
-          FROM formbridge.submissions AS s WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id;
-        IF at_revision IS DISTINCT FROM p_expected_revision THEN
-          RETURN json_build_object('kind', 'stale', 'loaded',
-            row_to_json(formbridge.load_by_id(p_tenant, p_submission_id, kept.operation, kept.hash)));
+        IF at_revision IS NULL THEN
+          SELECT s.revision, s.ended_at, s.token_seq, s.token_hash, s.idem_seq, s.idem_hash, formbridge.now_ms()
+            INTO at_revision, was_ended_at, own_token_seq, own_token_hash, own_idem_seq, own_idem_hash, at
+            FROM formbridge.submissions AS s WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id;
+          IF at_revision IS DISTINCT FROM p_expected_revision THEN
+            RETURN json_build_object('kind', 'stale', 'loaded',
+              row_to_json(formbridge.load_by_id(p_tenant, p_submission_id, kept.operation, kept.hash)));
+          END IF;
+          IF NOT p_may_wait THEN
+            RETURN json_build_object('kind', 'not_at_once');
+          END IF;
         END IF;
         IF at > p_not_after THEN
           RETURN json_build_object('kind', 'too_late', 'at', at);
