@@ -47,9 +47,11 @@ export interface Rounds {
 const loadOf = (kind: Kind, { server, tokens }: Side): Load =>
   kind === "create" ? { kind, apiKey: server.apiKey } : { kind, tokens };
 
+const portsOf = ({ port, otherPorts }: Server) => ({ port, ...(otherPorts && { otherPorts }) });
+
 /** Creates the submissions of a side, a multiple of the connections and all written to once, so that reads and writes meet a filled form. */
 export async function createSide(client: Client, server: Server, submissions: number): Promise<Side> {
-  const job = { port: server.port, connections: CONNECTIONS, until: { operationsEach: submissions / CONNECTIONS } };
+  const job = { ...portsOf(server), connections: CONNECTIONS, until: { operationsEach: submissions / CONNECTIONS } };
   const created = await client.run({ ...job, load: { kind: "create", apiKey: server.apiKey } });
   const { tokens } = await client.run({ ...job, load: { kind: "setFields", tokens: created.tokens } });
   return { server, tokens };
@@ -60,7 +62,12 @@ async function round(client: Client, side: Side, { kind, seconds }: { kind: Kind
   const cpu = server.cpuSeconds();
   const databaseCpu = database?.cpuSeconds() ?? 0;
   const load = loadOf(kind, side);
-  const result: JobResult = await client.run({ port: server.port, connections: CONNECTIONS, until: { seconds }, load });
+  const result: JobResult = await client.run({
+    ...portsOf(server),
+    connections: CONNECTIONS,
+    until: { seconds },
+    load,
+  });
   if (kind === "setFields") side.tokens = result.tokens;
   const { operations, p50, p99, bytes, clientCpu } = result;
   return {

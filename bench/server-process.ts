@@ -12,6 +12,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export interface Server {
   name: string;
   port: number;
+  /** Of other processes that answer for the same submissions. */
+  otherPorts?: number[];
   /** The key of the agent that creates. */
   apiKey: string;
   /** Megabytes that it has in memory now. */
