@@ -12,6 +12,8 @@ export interface Measure {
   p99: number;
   /** Server CPU per operation, in microseconds: what is left of the truth when other programs share the machine. */
   cpuMicros: number;
+  /** The same of the database beside it; zero without one. */
+  databaseCpuMicros: number;
   rss: number;
   bytes: number;
   clientCpu: number;
@@ -23,6 +25,8 @@ type Kind = "create" | "setFields" | "read";
 export interface Side {
   server: Server;
   tokens: string[];
+  /** A database of its own processes: what they use is told apart from the server's. */
+  database?: { cpuSeconds(): number };
 }
 
 export interface Pairing {
@@ -43,19 +47,27 @@ export interface Rounds {
 const loadOf = (kind: Kind, { server, tokens }: Side): Load =>
   kind === "create" ? { kind, apiKey: server.apiKey } : { kind, tokens };
 
+const portsOf = ({ port, otherPorts }: Server) => ({ port, ...(otherPorts && { otherPorts }) });
+
 /** Creates the submissions of a side, a multiple of the connections and all written to once, so that reads and writes meet a filled form. */
 export async function createSide(client: Client, server: Server, submissions: number): Promise<Side> {
-  const job = { port: server.port, connections: CONNECTIONS, until: { operationsEach: submissions / CONNECTIONS } };
+  const job = { ...portsOf(server), connections: CONNECTIONS, until: { operationsEach: submissions / CONNECTIONS } };
   const created = await client.run({ ...job, load: { kind: "create", apiKey: server.apiKey } });
   const { tokens } = await client.run({ ...job, load: { kind: "setFields", tokens: created.tokens } });
   return { server, tokens };
 }
 
 async function round(client: Client, side: Side, { kind, seconds }: { kind: Kind; seconds: number }): Promise<Measure> {
-  const { server } = side;
+  const { server, database } = side;
   const cpu = server.cpuSeconds();
+  const databaseCpu = database?.cpuSeconds() ?? 0;
   const load = loadOf(kind, side);
-  const result: JobResult = await client.run({ port: server.port, connections: CONNECTIONS, until: { seconds }, load });
+  const result: JobResult = await client.run({
+    ...portsOf(server),
+    connections: CONNECTIONS,
+    until: { seconds },
+    load,
+  });
   if (kind === "setFields") side.tokens = result.tokens;
   const { operations, p50, p99, bytes, clientCpu } = result;
   return {
@@ -63,6 +75,7 @@ async function round(client: Client, side: Side, { kind, seconds }: { kind: Kind
     p50,
     p99,
     cpuMicros: ((server.cpuSeconds() - cpu) * 1e6) / operations,
+    databaseCpuMicros: (((database?.cpuSeconds() ?? 0) - databaseCpu) * 1e6) / operations,
     rss: server.rss(),
     bytes,
     clientCpu,
@@ -76,6 +89,7 @@ function middle(rounds: readonly Measure[]): Measure {
     p50: of("p50"),
     p99: of("p99"),
     cpuMicros: of("cpuMicros"),
+    databaseCpuMicros: of("databaseCpuMicros"),
     rss: of("rss"),
     bytes: of("bytes"),
     clientCpu: of("clientCpu"),

@@ -34,7 +34,7 @@ async function writeTemplate(client: Client, folder: string): Promise<void> {
   }
 }
 
-function spreadTokens(copies: number): string[] {
+export function spreadTokens(copies: number): string[] {
   const step = copies / WORKED_ON;
   return Array.from({ length: WORKED_ON }, (_, index) => tokenOfCopy(2 + Math.floor(index * step)));
 }

@@ -1,11 +1,12 @@
 /**
- * Where the server's time goes: `node bench/profile.ts <create|setFields|read> [floor]` loads it for a while under --cpu-prof
- * and prints microseconds per operation by function, by file, and by our own function with everything that it calls.
+ * Where the server's time goes: `node bench/profile.ts <create|setFields|read> [ours|floor|postgres]` loads it for a while
+ * under --cpu-prof (`postgres`: ours on PostgreSQL) and prints microseconds per operation by function, by file, and by our own function with everything that it calls.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startClient } from "./client-process.ts";
+import { startBenchPostgres } from "./cluster.ts";
 import { CONNECTIONS, createSide } from "./compare.ts";
 import { startFloor, startOurs } from "./server-process.ts";
 
@@ -85,7 +86,11 @@ const profiles = join(folder, "profiles");
 mkdirSync(profiles);
 const client = startClient();
 const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${profiles}`, "--cpu-prof-interval=200"];
-const server = await (which === "floor" ? startFloor(folder, nodeOptions) : startOurs(folder, { nodeOptions }));
+const postgres = which === "postgres" ? await startBenchPostgres() : undefined;
+const databaseUrl = await postgres?.createDatabase("ours");
+const server = await (which === "floor"
+  ? startFloor(folder, nodeOptions)
+  : startOurs(folder, { nodeOptions, ...(databaseUrl !== undefined && { databaseUrl }) }));
 const side = await createSide(client, server, 1024);
 const steadyMicros = (): number => Number(process.hrtime.bigint() / 1000n);
 const from = steadyMicros();
@@ -100,6 +105,7 @@ const { operations } = await client.run({
 const to = steadyMicros();
 client.stop();
 await server.stop();
+await postgres?.stop();
 const [file = ""] = readdirSync(profiles);
 const profile: Profile = JSON.parse(readFileSync(join(profiles, file), "utf8"));
 const { places, files, inclusive } = account(profile, [from, to]);

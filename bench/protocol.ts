@@ -12,6 +12,8 @@ export type Until = { seconds: number } | { operationsEach: number };
 
 export interface Job {
   port: number;
+  /** The connections are spread over all ports. */
+  otherPorts?: number[];
   connections: number;
   until: Until;
   load: Load;

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
- * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead; `--embedded` or
- * `--postgres` measures one store alone.
+ * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead. A flag for a part
+ * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--postgres-growth` (5M tokens),
+ * `--instances` (two against one), `--token-lookups` (PostgreSQL alone, and Redis in front of it).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -11,19 +12,25 @@ import { type Client, startClient } from "./client-process.ts";
 import { CONNECTIONS, compare, createSide, type Pairing, type Side } from "./compare.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHistory } from "./history.ts";
+import { measureInstances } from "./instances.ts";
 import { measurePostgres } from "./postgres.ts";
+import { measurePostgresGrowth } from "./postgres-growth.ts";
 import {
   type Check,
   checksOfGrowth,
   checksOfHistory,
+  checksOfInstances,
   checksOfPairing,
   checksOfSoak,
   print,
   printChecks,
+  printInstances,
+  printLookups,
   printMeasures,
 } from "./report.ts";
 import { type Server, startFloor, startOurs } from "./server-process.ts";
 import { soak } from "./soak.ts";
+import { measureTokenLookups } from "./token-lookups.ts";
 
 interface Outcome {
   checks: Check[];
@@ -90,17 +97,48 @@ async function embedded(client: Client, folder: string): Promise<Outcome> {
   const growth = await measureGrowth(client, folder, GROWTH_ROUNDS);
   print(`${growth.tokens} tokens and ${growth.events} events, filled in ${growth.fillSeconds.toFixed(0)} s`);
   printMeasures([growth.read, growth.setFields], ["10k tokens", "2M tokens"]);
-  const checks = checksOfGrowth(growth);
+  const checks = checksOfGrowth(growth, "2M");
   printChecks(checks);
   return { checks: [...floor.checks, ...checks], measured: { ...floor.measured, growth } };
 }
 
+async function postgresGrowth(client: Client, folder: string): Promise<Outcome> {
+  print("\nLarge databases (filling one takes minutes)");
+  const growth = await measurePostgresGrowth(client, folder, GROWTH_ROUNDS);
+  print(`${growth.tokens} tokens, filled in ${growth.fillSeconds.toFixed(0)} s`);
+  printMeasures([growth.read, growth.setFields], ["10k tokens", "5M tokens"]);
+  const checks = checksOfGrowth(growth, "5M");
+  printChecks(checks);
+  return { checks, measured: { postgresGrowth: growth } };
+}
+
+async function instances(client: Client, folder: string): Promise<Outcome> {
+  print("\nTwo instances against one, on one database");
+  const measured = await measureInstances(client, folder, ROUNDS);
+  printInstances(measured);
+  const checks = checksOfInstances(measured);
+  printChecks(checks);
+  return { checks, measured: { instances: measured } };
+}
+
+async function tokenLookups(client: Client, folder: string): Promise<Outcome> {
+  print("\nToken look-ups at the port: PostgreSQL alone, and with Redis in front of it");
+  const lookups = await measureTokenLookups(client, folder);
+  printLookups(lookups);
+  return { checks: [], measured: { tokenLookups: lookups } };
+}
+
+const PARTS = {
+  "--embedded": embedded,
+  "--postgres": onPostgres,
+  "--postgres-growth": postgresGrowth,
+  "--instances": instances,
+  "--token-lookups": tokenLookups,
+};
+
 async function bench(client: Client, folder: string): Promise<Outcome> {
-  const parts = process.argv.includes("--postgres")
-    ? [onPostgres]
-    : process.argv.includes("--embedded")
-      ? [embedded]
-      : [embedded, onPostgres];
+  const chosen = Object.entries(PARTS).filter(([flag]) => process.argv.includes(flag));
+  const parts = chosen.length === 0 ? [embedded, onPostgres] : chosen.map(([, part]) => part);
   const outcome: Outcome = { checks: [], measured: {} };
   for (const part of parts) {
     const { checks, measured } = await part(client, folder);

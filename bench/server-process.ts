@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cpuSecondsOf } from "./processes.ts";
 
 const ADMIN_KEY = "fbk_bench_admin_key_of_one_run";
 const SECRET = "the secret of one run of the benchmark";
@@ -11,6 +12,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export interface Server {
   name: string;
   port: number;
+  /** Of other processes that answer for the same submissions. */
+  otherPorts?: number[];
   /** The key of the agent that creates. */
   apiKey: string;
   /** Megabytes that it has in memory now. */
@@ -72,16 +75,13 @@ async function start({ name, args, env }: Start): Promise<Server> {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, args, { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "inherit"] });
   const port = await portOf(child, name);
-  const { pid } = child;
+  const { pid = 0 } = child;
   return {
     name,
     port,
     apiKey: "fbk_unused",
     rss: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
-    cpuSeconds: () => {
-      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      return (Number(fields[11]) + Number(fields[12])) / 100;
-    },
+    cpuSeconds: () => cpuSecondsOf(pid).own,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, "exit");

@@ -40,10 +40,13 @@ function drive(connection: Connection, session: Session, run: Run): Promise<void
 }
 
 async function work(job: Job): Promise<JobResult> {
-  const { connections, port, until, load } = job;
+  const { connections, port, otherPorts = [], until, load } = job;
+  const ports = [port, ...otherPorts];
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
-  const opened = await Promise.all(Array.from({ length: connections }, () => Connection.open(port, reject)));
+  const opened = await Promise.all(
+    Array.from({ length: connections }, (_, index) => Connection.open(ports[index % ports.length] ?? port, reject)),
+  );
   const { sessions, tokens } = createSessions(load, connections);
   const cpu = process.cpuUsage();
   const started = performance.now();

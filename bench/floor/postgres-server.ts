@@ -7,7 +7,7 @@ import { type Found, serveFloor } from "./http.ts";
 
 const [url = ""] = process.argv.slice(2);
 /** As many as ours has by default. */
-const pool = new Pool({ connectionString: url, max: 16 });
+const pool = new Pool({ connectionString: url, max: 10 });
 
 await pool.query(`
   CREATE SCHEMA floor;

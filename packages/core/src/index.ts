@@ -1,4 +1,12 @@
-export { type AuditHeads, chainAudit, chainEvent, EMPTY_HEAD, firstBrokenLink, saltedDigest } from "./domain/chain.ts";
+export {
+  type AuditHeads,
+  chainAudit,
+  chainEvent,
+  EMPTY_HEAD,
+  firstBrokenLink,
+  saltedDigest,
+  textAroundPlace,
+} from "./domain/chain.ts";
 export { ContractError } from "./domain/error.ts";
 export { type Handoff, handoffHashes, type Session } from "./domain/handoffs/handoff.ts";
 export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";

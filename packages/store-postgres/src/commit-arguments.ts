@@ -5,108 +5,15 @@ import {
   endedAt,
   handoffHashes,
   isEditable,
+  type KeyWrite,
   laneOf,
   type NewJob,
   type SideRow,
+  textAroundPlace,
 } from "@formbridge/core";
 import type { Value } from "./database.ts";
 
-/** Every argument of `formbridge.commit_change`, by name: what a change says, as columns. */
-function argumentsOf(change: Change) {
-  const { tenant, expect, row, token, key, events, audit, side, jobs, dropJobs } = change;
-  const { submission } = row;
-  const { submissionId, intakeId, state, version, revision, expiresAt, warnAt, createdBy, createdAt } = submission;
-  const revised = "absent" in expect ? undefined : expect;
-  return {
-    p_tenant: tenant,
-    p_submission_id: submissionId,
-    p_expected_revision: revised?.revision,
-    p_not_after: revised?.notAfter,
-    p_intake_id: intakeId,
-    p_created_by: JSON.stringify(createdBy.id),
-    p_created_at: createdAt,
-    p_state: state,
-    p_editable: isEditable(state),
-    p_expires_at: expiresAt,
-    p_warn_at: isEditable(state) ? warnAt : undefined,
-    p_ended_at: endedAt(submission),
-    p_version: version,
-    p_revision: revision,
-    p_sealed_fields: row.sealedFields,
-    p_doc: JSON.stringify(submission),
-    p_token_hash: token?.hash,
-    p_token_sealed: token?.sealed,
-    p_token_epoch: token?.epoch,
-    p_token_issued_at: token && submission.token.issuedAt,
-    p_token_expires_at: token?.expiresAt,
-    p_key_operation: key?.ref.operation,
-    p_key_hash: key?.ref.hash,
-    p_key_replaces: key?.replaces,
-    p_key_fingerprint: key?.fingerprint,
-    p_key_principal: key && JSON.stringify(key.principal),
-    p_key_carried_version: key?.carriedVersion,
-    p_key_failed: key?.failed,
-    p_key_answer: key?.answer,
-    p_key_answer_by: key?.answerBy,
-    p_key_expires_at: key?.expiresAt,
-    p_key_keep_after_end_ms: key?.keepAfterEndMs,
-    p_events: listed(events.map(eventColumns)),
-    p_audit: listed(audit.map(auditColumns)),
-    p_handoffs: listed(side.map(handoffColumns)),
-    p_jobs: listed(lastOfEach(jobs).map((job) => jobColumns(job, intakeId))),
-    p_drop_jobs: dropJobs.length === 0 ? undefined : dropJobs,
-  } satisfies Record<string, Value | undefined>;
-}
-
-const handoffColumns = ({ handoff }: SideRow) => ({
-  handoff_id: handoff.handoffId,
-  forget_after: handoff.forgetAfter,
-  doc: JSON.stringify(handoff),
-  hashes: handoffHashes(handoff),
-});
-
-const jobColumns = ({ key, kind, runAt }: NewJob, intakeId: string) => ({
-  key,
-  kind,
-  lane: laneOf(kind, intakeId),
-  run_at: runAt,
-});
-
-const listed = (rows: readonly object[]): string | undefined => (rows.length === 0 ? undefined : JSON.stringify(rows));
-
-/** A later job takes the place of an earlier one with its key. */
-const lastOfEach = (jobs: readonly NewJob[]): NewJob[] => [...new Map(jobs.map((job) => [job.key, job])).values()];
-
-function auditColumns(event: AuditEvent) {
-  if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
-  return envelope(event);
-}
-
-const eventColumns = (event: ChainedEvent) => ({
-  ...envelope(event),
-  seq: event.seq,
-  prev_hash: event.prevHash,
-  hash: event.hash,
-});
-
-const envelope = (event: AuditEvent) => ({
-  event_id: event.eventId,
-  stream: event.stream,
-  type: event.type,
-  ts: event.ts,
-  state: event.state,
-  version: event.version,
-  actor: event.actor === null ? null : JSON.stringify(event.actor),
-  payload: event.payload === null ? null : JSON.stringify(event.payload),
-  actor_salt: event.actorSalt,
-  actor_digest: event.actorDigest,
-  payload_salt: event.payloadSalt,
-  payload_digest: event.payloadDigest,
-});
-
-type ArgumentName = keyof ReturnType<typeof argumentsOf>;
-
-/** The order in which they are sent. */
+/** The arguments of `formbridge.commit_change`, in the order of `commitValues`. */
 const NAMES = [
   "p_tenant",
   "p_submission_id",
@@ -129,27 +36,120 @@ const NAMES = [
   "p_token_epoch",
   "p_token_issued_at",
   "p_token_expires_at",
-  "p_key_operation",
-  "p_key_hash",
-  "p_key_replaces",
-  "p_key_fingerprint",
-  "p_key_principal",
-  "p_key_carried_version",
-  "p_key_failed",
-  "p_key_answer",
-  "p_key_answer_by",
-  "p_key_expires_at",
-  "p_key_keep_after_end_ms",
   "p_events",
-  "p_audit",
+  "p_chained",
+  "p_record",
   "p_handoffs",
   "p_jobs",
   "p_drop_jobs",
-] as const satisfies ArgumentName[];
+  "p_may_wait",
+] as const;
 
-export const COMMIT_ARGUMENTS = NAMES.map((name, index) => `${name} => $${index + 1}`).join(", ");
+/** A call for each of so many changes; their values follow one another. */
+export const commitCalls = (changes: number): string =>
+  Array.from({ length: changes }, (_, place) => {
+    const values = NAMES.map((name, index) => `${name} => $${place * NAMES.length + index + 1}`);
+    return `formbridge.commit_change(${values.join(", ")}) AS answer_${place}`;
+  }).join(", ");
 
+/** What a change says, as columns: all values but the last, which says whether it may wait for other transactions' locks. */
 export function commitValues(change: Change): Value[] {
-  const values = argumentsOf(change);
-  return NAMES.map((name) => values[name] ?? null);
+  const { tenant, expect, row, token, events, audit } = change;
+  const { submission } = row;
+  const revised = "absent" in expect ? undefined : expect;
+  return [
+    tenant,
+    submission.submissionId,
+    revised?.revision ?? null,
+    revised?.notAfter ?? null,
+    submission.intakeId,
+    JSON.stringify(submission.createdBy.id),
+    submission.createdAt,
+    submission.state,
+    isEditable(submission.state),
+    submission.expiresAt,
+    (isEditable(submission.state) ? submission.warnAt : null) ?? null,
+    endedAt(submission) ?? null,
+    submission.version,
+    submission.revision,
+    row.sealedFields ?? null,
+    JSON.stringify(submission),
+    token?.hash ?? null,
+    token?.sealed ?? null,
+    token?.epoch ?? null,
+    token === undefined ? null : submission.token.issuedAt,
+    token?.expiresAt ?? null,
+    [...events.flatMap(eventColumns), ...audit.flatMap(openEventColumns)],
+    audit.length,
+    change.key === undefined ? null : JSON.stringify(recordColumns(change.key)),
+    listed(change.side.map(handoffColumns)),
+    listed(lastOfEach(change.jobs).map((job) => jobColumns(job, submission.intakeId))),
+    change.dropJobs.length === 0 ? null : change.dropJobs,
+  ];
 }
+
+const recordColumns = ({ ref, ...key }: KeyWrite) => ({
+  operation: ref.operation,
+  hash: ref.hash,
+  replaces: key.replaces,
+  fingerprint: key.fingerprint,
+  principal: JSON.stringify(key.principal),
+  carried_version: key.carriedVersion,
+  failed: key.failed,
+  answer: key.answer,
+  answer_by: key.answerBy,
+  expires_at: key.expiresAt,
+  keep_after_end_ms: key.keepAfterEndMs,
+});
+
+const handoffColumns = ({ handoff }: SideRow) => ({
+  handoff_id: handoff.handoffId,
+  forget_after: handoff.forgetAfter,
+  doc: JSON.stringify(handoff),
+  hashes: handoffHashes(handoff),
+});
+
+const jobColumns = ({ key, kind, runAt }: NewJob, intakeId: string) => ({
+  key,
+  kind,
+  lane: laneOf(kind, intakeId),
+  run_at: runAt,
+});
+
+const listed = (rows: readonly object[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows));
+
+/** A later job takes the place of an earlier one with its key. */
+const lastOfEach = (jobs: readonly NewJob[]): NewJob[] => [...new Map(jobs.map((job) => [job.key, job])).values()];
+
+type EventColumns = (string | null)[];
+
+const eventColumns = (event: ChainedEvent): EventColumns =>
+  columnsOf(event, { seq: String(event.seq), prevHash: event.prevHash, hash: event.hash });
+
+/** The database puts it at the end of its chain. Where that will stand comes the text that its hash covers, in two parts. */
+function openEventColumns(event: AuditEvent): EventColumns {
+  if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
+  const { before, after } = textAroundPlace(event);
+  return columnsOf(event, { seq: null, prevHash: before, hash: after });
+}
+
+const columnsOf = (
+  event: AuditEvent,
+  { seq, prevHash, hash }: { seq: string | null; prevHash: string; hash: string },
+): EventColumns => [
+  event.eventId,
+  event.stream,
+  seq,
+  event.type,
+  event.ts,
+  event.state,
+  String(event.version),
+  event.actor === null ? null : JSON.stringify(event.actor),
+  event.payload === null ? null : JSON.stringify(event.payload),
+  event.actorSalt,
+  event.actorDigest,
+  event.payloadSalt,
+  event.payloadDigest,
+  prevHash,
+  hash,
+];

@@ -20,13 +20,18 @@ export interface Statement {
   name: string;
   text: string;
 }
-export type Value = string | number | boolean | null | readonly string[];
+export type Value = string | number | boolean | null | readonly (string | null)[];
 
 export interface Database {
   /** A statement that changes nothing. */
   read<Row>(statement: Statement, values: readonly Value[]): Promise<Row[]>;
   /** A statement that is its own transaction. When it fails, the error says whether it may have happened all the same. */
   write<Row>(statement: Statement, values: readonly Value[]): Promise<Row[]>;
+  /**
+   * Work that asks several times, or not at once, through the one that it is given: it counts as handed in from now on, and is
+   * finished before the database closes.
+   */
+  handIn<Result>(work: (within: Pick<Database, "read" | "write">) => Promise<Result>): Promise<Result>;
   /** Finishes what was handed in; everything later is refused. */
   close(): Promise<void>;
 }
@@ -62,7 +67,6 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
   pool.on("connect", (client) => client.on("error", () => {}));
 
   async function connected(): Promise<PoolClient> {
-    if (closed) throw new StoreDown("the database is closed", "not_applied");
     try {
       return await pool.connect();
     } catch (error) {
@@ -70,41 +74,49 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
     }
   }
 
-  async function run<Row>(client: Promise<PoolClient>, query: Statement & { values: unknown[] }): Promise<Row[]> {
-    const connection = await client;
-    try {
-      const { rows } = await connection.query(query);
-      connection.release();
-      return rows;
-    } catch (error) {
-      connection.release(!isUsable(error));
-      throw error;
-    }
-  }
-
-  /** Calls that wait for a connection count as handed in: `pool.end` would forget them. */
-  function tracked<Row>(
+  async function run<Row>(
     statement: Statement,
     values: unknown[],
     failed: (error: unknown) => StoreDown,
   ): Promise<Row[]> {
-    const answer = run<Row>(connected(), { ...statement, values }).catch((error: unknown) => {
-      throw error instanceof StoreDown ? error : failed(error);
-    });
-    const done: Promise<unknown> = answer.catch(() => {}).finally(() => running.delete(done));
-    running.add(done);
-    return answer;
+    const connection = await connected();
+    try {
+      const { rows } = await connection.query({ name: statement.name, text: statement.text, values });
+      connection.release();
+      return rows;
+    } catch (error) {
+      connection.release(!isUsable(error));
+      throw failed(error);
+    }
+  }
+
+  const within: Pick<Database, "read" | "write"> = {
+    read: (statement, values) => run(statement, values.map(findable), failedBefore),
+    write: (statement, values) => run(statement, [...values], failedWrite),
+  };
+
+  /** Work that waits for a connection counts as handed in: `pool.end` would forget it. */
+  async function handIn<Result>(work: (through: typeof within) => Promise<Result>): Promise<Result> {
+    if (closed) throw new StoreDown("the database is closed", "not_applied");
+    const answer = work(within);
+    running.add(answer);
+    try {
+      return await answer;
+    } finally {
+      running.delete(answer);
+    }
   }
 
   let ending: Promise<void> | undefined;
   async function end(): Promise<void> {
-    await Promise.all(running);
+    await Promise.allSettled(running);
     await pool.end();
   }
 
   return {
-    read: (statement, values) => tracked(statement, values.map(findable), failedBefore),
-    write: (statement, values) => tracked(statement, [...values], failedWrite),
+    read: (statement, values) => handIn(() => within.read(statement, values)),
+    write: (statement, values) => handIn(() => within.write(statement, values)),
+    handIn,
     close: () => {
       closed = true;
       ending ??= end();
@@ -114,4 +126,9 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
 }
 
 /** No column holds a NUL, so nothing has such a name: asked for, it is looked for in vain. */
-const findable = (value: Value): Value => (typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value);
+const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");
+
+function findable(value: Value): Value {
+  if (typeof value === "string") return withoutNul(value);
+  return Array.isArray(value) ? value.map((text: string | null) => (text === null ? null : withoutNul(text))) : value;
+}

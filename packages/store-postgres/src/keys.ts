@@ -1,10 +1,13 @@
 import type { ApiKey, Keys } from "@formbridge/core";
 import type { Database, Statement } from "./database.ts";
+import { gatherQuestions } from "./gathered.ts";
 
 const FIND: Statement = {
   name: "find_key",
-  text: `SELECT doc FROM formbridge.api_keys
-    WHERE hash = $1 AND NOT revoked AND (expires_at IS NULL OR expires_at > formbridge.now_ms())`,
+  text: `SELECT q.place, k.doc FROM unnest($1::text[]) WITH ORDINALITY AS q (hash, place)
+    CROSS JOIN LATERAL (
+      SELECT doc FROM formbridge.api_keys WHERE hash = q.hash AND NOT revoked
+        AND (expires_at IS NULL OR expires_at > formbridge.now_ms()) LIMIT 1) AS k`,
 };
 const GET: Statement = {
   name: "get_key",
@@ -31,8 +34,12 @@ interface DocColumn {
 const keyOf = ({ doc }: DocColumn): ApiKey => JSON.parse(doc);
 
 export function createKeys(db: Database): Keys {
+  const ask = gatherQuestions<DocColumn>(db, FIND);
   return {
-    find: async (hash) => (await db.read<DocColumn>(FIND, [hash])).map(keyOf)[0],
+    find: async (hash) => {
+      const found = await ask([hash]);
+      return found && keyOf(found);
+    },
     get: async ({ tenant, keyId }) => (await db.read<DocColumn>(GET, [keyId, tenant])).map(keyOf)[0],
     list: async ({ tenant, after = "" }, limit) => (await db.read<DocColumn>(LIST, [tenant, after, limit])).map(keyOf),
     add: async (key) => {

@@ -4,11 +4,11 @@ import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { TestDatabase } from "../../../test/support/services/postgres.ts";
-import { COMMIT_ARGUMENTS, commitValues } from "../src/commit-arguments.ts";
+import { commitCalls, commitValues } from "../src/commit-arguments.ts";
 import { emptied, migratedDatabase, optionsFor } from "./open.ts";
 
 const { creation, TENANT } = fixtures;
-const COMMIT = `SELECT c.kind FROM formbridge.commit_change(${COMMIT_ARGUMENTS}) AS c`;
+const COMMIT = `SELECT ${commitCalls(1)}`;
 
 let database: TestDatabase;
 let backend: Backend;
@@ -40,7 +40,8 @@ async function slowWrite() {
   const client = await connected();
   await client.query("BEGIN");
   const change = creation({ at: 0 });
-  expect((await client.query(COMMIT, commitValues(change))).rows).toEqual([{ kind: "committed" }]);
+  const { rows } = await client.query(COMMIT, [...commitValues(change), true]);
+  expect(rows).toMatchObject([{ answer_0: { kind: "committed" } }]);
   const end = async (how: "COMMIT" | "ROLLBACK") => {
     await client.query(how);
   };

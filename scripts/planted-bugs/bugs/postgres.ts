@@ -14,8 +14,8 @@ export const POSTGRES: readonly PlantedBug[] = [
     file: COMMIT,
     edits: [
       {
-        find: "\n         WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id AND s.revision = p_expected_revision;",
-        replace: "\n         WHERE s.tenant = p_tenant AND s.submission_id = p_submission_id;",
+        find: " AND s.revision = p_expected_revision\n          RETURNING 1)",
+        replace: "\n          RETURNING 1)",
       },
     ],
     caughtBy: [FAILURES, RACES],
@@ -26,10 +26,10 @@ export const POSTGRES: readonly PlantedBug[] = [
     file: COMMIT,
     edits: [
       {
-        find: "        PERFORM pg_advisory_xact_lock(hashtext(p_key_hash), hashtext(p_key_operation || p_intake_id || ' ' || p_tenant));\n",
+        find: "        PERFORM pg_advisory_xact_lock(hashtext(kept.hash), hashtext(kept.operation || p_intake_id || ' ' || p_tenant));\n",
         replace: "",
       },
-      { find: "\n            WHERE r.live_until <= at OR r.fingerprint = p_key_replaces;", replace: ";" },
+      { find: "\n            WHERE r.live_until <= at OR r.fingerprint = kept.replaces;", replace: ";" },
     ],
     caughtBy: [RACES],
   },
@@ -39,8 +39,8 @@ export const POSTGRES: readonly PlantedBug[] = [
     file: COMMIT,
     edits: [
       {
-        find: "        IF at > p_not_after THEN\n          RETURN ROW('too_late'",
-        replace: "        IF false THEN\n          RETURN ROW('too_late'",
+        find: "        IF at > p_not_after THEN\n          RETURN",
+        replace: "        IF false THEN\n          RETURN",
       },
       { find: "      IF at > p_not_after THEN\n        RAISE", replace: "      IF false THEN\n        RAISE" },
     ],
@@ -57,7 +57,12 @@ export const POSTGRES: readonly PlantedBug[] = [
     name: "postgres-event-left-out",
     breaks: "The token and idempotency streams get no events.",
     file: COMMIT,
-    edits: [{ find: "\n                UNION ALL SELECT * FROM unnest(chained)) AS e;", replace: ") AS e;" }],
+    edits: [
+      {
+        find: "(SELECT cardinality(p_events)), 15)",
+        replace: "(SELECT cardinality(p_events) - 15 * p_chained), 15)",
+      },
+    ],
     caughtBy: [CONFORMANCE],
   },
   {
@@ -70,8 +75,8 @@ export const POSTGRES: readonly PlantedBug[] = [
         replace: "      IF p_jobs IS NOT NULL THEN BEGIN\n        INSERT INTO formbridge.jobs",
       },
       {
-        find: "                leased_until = 0;\n      END IF;",
-        replace: "                leased_until = 0;\n        EXCEPTION WHEN OTHERS THEN NULL; END;\n      END IF;",
+        find: "attempt = 0, leased_until = 0;\n      END IF;",
+        replace: "attempt = 0, leased_until = 0;\n        EXCEPTION WHEN OTHERS THEN NULL; END;\n      END IF;",
       },
     ],
     caughtBy: [CONFORMANCE],

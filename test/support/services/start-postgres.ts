@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Service, Starter } from "./host.ts";
+import type { Starter } from "./host.ts";
 import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./programs.ts";
 
 const USER = "formbridge";
@@ -61,13 +61,8 @@ export const stopImmediately = (server: ChildProcess): Promise<void> =>
   });
 
 /** For tests it does not wait for the disk: what it answered outlives its processes, not the machine. */
-export const startPostgres: Starter = (folder) => start(folder, { fsync: "off" });
-
-/** The same, and what it answered is on the disk. */
-export const startDurablePostgres: Starter = (folder) => start(folder, { fsync: "on" });
-
-async function start(folder: string, options: { fsync: "on" | "off" }): Promise<Service> {
-  const { details, run } = await createCluster(folder, options);
+export const startPostgres: Starter = async (folder) => {
+  const { details, run } = await createCluster(folder, { fsync: "off" });
   const server = await run();
   return { details, stop: () => stopImmediately(server) };
-}
+};

@@ -13,13 +13,20 @@ export const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
 export const saltedDigest = (salt: string, value: Actor | JsonObject | null): Hash =>
   sha256(salt + canonicalJson(value));
 
-/** The text that a hash covers: canonical JSON, written out because its keys and their order never change. */
+/**
+ * The text that a hash covers: canonical JSON, written out because its keys and their order never change. Cut open where the
+ * event's place in its chain goes, for stores that know it only inside their own transaction.
+ */
+export const textAroundPlace = (event: AuditEvent): { before: string; after: string } => ({
+  before: `{"actorDigest":"${event.actorDigest}","eventId":"${event.eventId}","payloadDigest":"${event.payloadDigest}","prevHash":"`,
+  after:
+    `,"state":"${event.state}","stream":"${event.stream}","submissionId":"${event.submissionId}","ts":"${event.ts}",` +
+    `"type":"${event.type}","version":${event.version}}`,
+});
+
 function hashedText(event: Omit<ChainedEvent, "hash">): string {
-  return (
-    `{"actorDigest":"${event.actorDigest}","eventId":"${event.eventId}","payloadDigest":"${event.payloadDigest}",` +
-    `"prevHash":"${event.prevHash}","seq":${event.seq},"state":"${event.state}","stream":"${event.stream}",` +
-    `"submissionId":"${event.submissionId}","ts":"${event.ts}","type":"${event.type}","version":${event.version}}`
-  );
+  const { before, after } = textAroundPlace(event);
+  return `${before}${event.prevHash}","seq":${event.seq}${after}`;
 }
 
 /** Puts an event at the end of its chain. */

@@ -48,9 +48,12 @@ const MAX_TRIES = 64;
 
 export async function createSubmission(context: Context, call: CreateCall): Promise<Answer<CreateSubmissionResponse>> {
   const { deps } = context;
-  const authenticated = await authenticate(deps, call.caller);
   const ref = call.idempotencyKey === undefined ? undefined : keyRef("create", call.idempotencyKey);
-  const loaded = await deps.backend.store.load({ by: { intake: call.intakeId } });
+  // Neither needs the other's answer. Who is not known hears nothing of what was loaded.
+  const [authenticated, loaded] = await Promise.all([
+    authenticate(deps, call.caller),
+    deps.backend.store.load({ by: { intake: call.intakeId } }),
+  ]);
   const intake = loaded.definition === undefined ? undefined : await context.catalog.byDigest(loaded.definition.digest);
   if (intake === undefined && authenticated === undefined) await refuseRetired(context, call.intakeId);
   const door = admit(intake, { tenant: loaded.definition?.tenant ?? "", caller: authenticated });

@@ -1,5 +1,5 @@
 import { tables } from "./0001-tables.ts";
-import { clockAndChain } from "./0002-clock-and-chain.ts";
+import { clock } from "./0002-clock.ts";
 import { load } from "./0003-load.ts";
 import { commit } from "./0004-commit.ts";
 import { feed } from "./0005-feed.ts";
@@ -8,4 +8,4 @@ import { copies } from "./0007-copies.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
-export const MIGRATIONS: readonly Migration[] = [tables, clockAndChain, load, commit, feed, intakes, copies];
+export const MIGRATIONS: readonly Migration[] = [tables, clock, load, commit, feed, intakes, copies];

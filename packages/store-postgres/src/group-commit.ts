@@ -1,0 +1,139 @@
+import { type Change, type Committed, StoreDown } from "@formbridge/core";
+import { DatabaseError } from "pg";
+import { commitCalls, commitValues } from "./commit-arguments.ts";
+import type { Database, Statement, Value } from "./database.ts";
+import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
+
+type Answer =
+  | { kind: "committed" | "too_late"; at: number }
+  | { kind: "stale" | "key_taken"; loaded: LoadedColumns }
+  | { kind: "not_at_once" };
+
+interface Queued {
+  values: Value[];
+  resolve(committed: Committed): void;
+  reject(error: unknown): void;
+}
+
+/** A statement for each size is prepared on each connection. */
+const MAX_GROUP = 16;
+/** Groups on their way. The fewer, the larger each; more than one, since each waits for the disk. */
+const MAX_GROUPS = 2;
+
+const STATEMENTS = Array.from(
+  { length: MAX_GROUP },
+  (_, index): Statement => ({ name: `commit_${index + 1}`, text: `SELECT ${commitCalls(index + 1)}` }),
+);
+
+/** The deadline passed while the write waited for another one: it was undone, and its error tells the time. */
+const TOO_LATE = "FB001";
+
+type Writer = Pick<Database, "write">;
+
+/**
+ * Changes that arrive together are committed together: one round trip, one transaction, one sync of the disk. Most of what a
+ * commit costs is paid once a transaction.
+ *
+ *   commit ──▶ queue ──setImmediate──▶ group ──▶ answers
+ *     │                                  └─ not at once ──▶ alone
+ *     └─ has a key, or more than row, token and events ──▶ alone
+ *
+ * Nobody in a group waits for a lock: a change that would comes again alone, and waits there. When a group fails and was
+ * undone, all of it come alone.
+ */
+export function createGroupCommit(db: Database): (change: Change) => Promise<Committed> {
+  const queue: Queued[] = [];
+  let groups = 0;
+  let isAwaited = false;
+
+  async function run(writer: Writer, group: readonly Queued[]): Promise<void> {
+    try {
+      const answers = await together(writer, group);
+      group.forEach(({ values, resolve, reject }, place) => {
+        const answer = answers?.[place] ?? { kind: "not_at_once" };
+        if (answer.kind === "not_at_once") alone(writer, values).then(resolve, reject);
+        else resolve(committedOf(answer));
+      });
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  function flush(writer: Writer): void {
+    while (queue.length > 0 && groups < MAX_GROUPS) {
+      groups += 1;
+      void run(writer, queue.splice(0, MAX_GROUP)).then(() => {
+        groups -= 1;
+        flush(writer);
+      });
+    }
+  }
+
+  function join(writer: Writer, values: Value[]): Promise<Committed> {
+    return new Promise((resolve, reject) => {
+      queue.push({ values, resolve, reject });
+      if (isAwaited) return;
+      isAwaited = true;
+      setImmediate(() => {
+        isAwaited = false;
+        flush(writer);
+      });
+    });
+  }
+
+  return (change) =>
+    db.handIn(async (writer) => {
+      const values = commitValues(change);
+      return isPlain(change) ? await join(writer, values) : await alone(writer, values);
+    });
+}
+
+/** A key is waited for by design; hand-offs and jobs touch rows that other transactions take in an order of their own. */
+const isPlain = ({ key, side, jobs, dropJobs }: Change): boolean =>
+  key === undefined && side.length === 0 && jobs.length === 0 && dropJobs.length === 0;
+
+/** Undefined: the database undid the group, and none of it happened. */
+async function together(writer: Writer, group: readonly Queued[]): Promise<Answer[] | undefined> {
+  const statement = STATEMENTS[group.length - 1] as Statement;
+  const values = group.flatMap((queued) => [...queued.values, false]);
+  try {
+    const [row] = await writer.write<Record<string, Answer>>(statement, values);
+    if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
+    return group.map((_, place) => row[`answer_${place}`] as Answer);
+  } catch (error) {
+    const wasUndone = error instanceof StoreDown && error.outcome === "not_applied";
+    if (wasUndone && error.cause instanceof DatabaseError) return undefined;
+    throw error;
+  }
+}
+
+async function alone(writer: Writer, values: readonly Value[]): Promise<Committed> {
+  try {
+    const [row] = await writer.write<{ answer_0: Answer }>(STATEMENTS[0] as Statement, [...values, true]);
+    if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
+    return committedOf(row.answer_0);
+  } catch (error) {
+    const cause = error instanceof StoreDown ? error.cause : undefined;
+    if (cause instanceof DatabaseError && cause.code === TOO_LATE)
+      return { kind: "too_late", now: Number(cause.detail) };
+    throw error;
+  }
+}
+
+function committedOf(answer: Answer): Committed {
+  switch (answer.kind) {
+    case "committed":
+      return { kind: "committed", at: answer.at };
+    case "too_late":
+      return { kind: "too_late", now: answer.at };
+    case "stale":
+      return { kind: "stale", loaded: loadedOf(answer.loaded) };
+    case "key_taken": {
+      const record = recordOf(answer.loaded);
+      if (record === undefined) throw new StoreDown("the database told of no record", "not_applied");
+      return { kind: "key_taken", record };
+    }
+    case "not_at_once":
+      throw new StoreDown("the database put a change off that may wait", "not_applied");
+  }
+}
