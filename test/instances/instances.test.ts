@@ -6,10 +6,14 @@ import { runCommand } from "../support/child.ts";
 import { type CallOptions, caller, minimalIntake, type Reply } from "../support/harness.ts";
 import { create, created, idempotencyKey, setFields, submit, until } from "../support/moves.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
+import { checkHistory } from "./history-check.ts";
+import { CONTENDED, contend, historiesOf, newBoard } from "./history-clients.ts";
 
 const isLong = process.env.FORMBRIDGE_LONG === "1";
 const ROUNDS = isLong ? 200 : 5;
 const KILLS = isLong ? 50 : 2;
+const HISTORIES = isLong ? 5 : 1;
+const HISTORY_CALLS = 5_000;
 const CLIENTS = 12;
 const TIMEOUT = isLong ? 1_800_000 : 120_000;
 
@@ -24,7 +28,7 @@ beforeAll(async () => {
     ...minimalIntake("delivered"),
     destination: { kind: "webhook", url: "https://example.com/hook" },
   };
-  for (const body of [minimalIntake("forms"), delivered]) {
+  for (const body of [minimalIntake("forms"), delivered, CONTENDED]) {
     expect((await server.call("PUT", `/intakes/${body.id}`, { key: ADMIN_KEY, body })).status).toBe(201);
   }
 });
@@ -109,6 +113,30 @@ test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing answere
   );
   const verified = await runCommand(["verify", "--all"], { ...fleet.env, FORMBRIDGE_LOG_LEVEL: "silent" });
   expect(verified.code, verified.stderr).toBe(0);
+});
+
+test("[STORES-INSTANCES-ONE-COPY] what many callers saw of submissions they share is what one copy of each would have shown", {
+  timeout: TIMEOUT,
+}, async () => {
+  for (let round = 0; round < HISTORIES; round++) {
+    const board = newBoard(fleet.url, HISTORY_CALLS);
+    const seed = Date.now();
+    const finished = many(2 * CLIENTS, (index) => contend(board, `history${round}-${index}`, createDice(seed + index)));
+    await Promise.race([until(() => board.left < HISTORY_CALLS / 2 || undefined, 60_000), finished]);
+    // Some calls are to end without an answer.
+    await fleet.instances[round % 3]?.kill();
+    await Promise.all([finished, fleet.restart(round % 3)]);
+    const histories = await historiesOf(board);
+    const faults = [...histories].flatMap(([id, history]) => checkHistory(history).map((fault) => `${id}: ${fault}`));
+    expect(faults, `seed ${seed}`).toEqual([]);
+    const count = (outcome: string): number => board.calls.filter(({ call }) => call.outcome === outcome).length;
+    const writes = [...histories.values()].reduce((sum, { chain }) => sum + chain.length, 0);
+    process.stdout.write(
+      `history: ${board.calls.length} calls on ${histories.size} submissions, ${count("done")} done, ` +
+        `${count("replayed")} replayed, ${count("refused")} refused, ${count("unknown")} unknown, ${writes} writes\n`,
+    );
+    expect(writes).toBeGreaterThan(HISTORY_CALLS / 20);
+  }
 });
 
 test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", async () => {

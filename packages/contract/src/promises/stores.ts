@@ -37,4 +37,8 @@ export const STORES_PROMISES = [
     id: "STORES-INSTANCES-KILLED",
     says: "An instance that is killed under load takes no answered write with it; the others go on.",
   },
+  {
+    id: "STORES-INSTANCES-ONE-COPY",
+    says: "Whichever instances are asked, a submission has one chain of versions, and nobody sees an older one than was told before.",
+  },
 ] as const satisfies readonly ContractPromise[];
