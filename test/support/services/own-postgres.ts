@@ -13,8 +13,8 @@ export interface OwnPostgres {
   /** Ends it as a crash would: whoever is connected is thrown out. */
   crash(): Promise<void>;
   start(): Promise<void>;
-  /** Waits until it takes connections; starts it when it has given up. Answers whether it had. */
-  recover(): Promise<boolean>;
+  /** Waits until it takes connections; starts it when it has given up. Answers since when it takes them. */
+  recover(): Promise<{ since: number; gaveUp: boolean }>;
   /** Stops all its processes where they are: connections stay, answers don't come. */
   freeze(): void;
   thaw(): void;
@@ -50,15 +50,20 @@ export async function ownPostgres(options: Omit<ClusterOptions, "fsync"> = {}): 
     crash: () => stopImmediately(server),
     start,
     async recover() {
-      const isUp = () =>
-        query("SELECT 1").then(
-          () => true,
-          () => undefined,
-        );
-      await until(async () => hasEnded() || (await isUp()), 30_000);
+      let since = performance.now();
+      const isUp = async (): Promise<boolean> => {
+        try {
+          return (await query("SELECT 1")).length > 0;
+        } catch {
+          since = performance.now();
+          return false;
+        }
+      };
+      await until(async () => hasEnded() || (await isUp()) || undefined, 30_000);
       const gaveUp = hasEnded();
-      if (gaveUp) await start();
-      return gaveUp;
+      if (!gaveUp) return { since, gaveUp };
+      await start();
+      return { since: performance.now(), gaveUp };
     },
     freeze() {
       frozen = processesOf(server);

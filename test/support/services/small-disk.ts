@@ -15,6 +15,8 @@ export interface SmallDisk {
 /** PostgreSQL refuses to be root, also where root is nobody special. */
 const NOBODY_SPECIAL = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
 
+const IN_ENGLISH = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
+
 /** Mounts it over a folder that belongs to the user. It is there until it is removed, or the test run ends. */
 export async function mountSmallDisk(user: string, folder: string, megabytes: number): Promise<SmallDisk> {
   const owner = accountFor(user);
@@ -35,7 +37,7 @@ export async function mountSmallDisk(user: string, folder: string, megabytes: nu
   return {
     account,
     async fill() {
-      const filling = untilEnded(account.start("dd", ["if=/dev/zero", `of=${filler}`, "bs=64k"]));
+      const filling = untilEnded(account.start("dd", ["if=/dev/zero", `of=${filler}`, "bs=64k"], IN_ENGLISH));
       await expect(filling).rejects.toThrow("No space left on device");
     },
     makeRoom: () => untilEnded(account.start("rm", [filler])),
