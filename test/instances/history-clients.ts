@@ -65,24 +65,32 @@ export async function contend(board: Board, name: string, dice: Dice): Promise<v
     // Somebody without patience asks twice at once.
     const twice = request.headers?.["idempotency-key"] !== undefined && dice.chance(0.15);
     await Promise.all((twice ? [request, request] : [request]).map((each) => perform(board, each)));
+    const { shared, kind } = request;
+    if (shared !== undefined && kind === "setFields" && dice.chance(0.3)) {
+      await perform(board, readById(`${name}-${count}-look`, shared));
+    }
   }
+}
+
+function readById(by: string, shared: Shared): Request {
+  return { by, shared, kind: "read", method: "GET", path: `/submissions/${shared.id}`, headers: KEY };
 }
 
 function nextRequest(board: Board, by: string, dice: Dice): Request {
   if (board.open.length < OPEN_SUBMISSIONS) return creation(by, dice);
-  const shared = dice.pick(board.open);
+  // Some are far more wanted than others.
+  const shared = board.open[Math.floor(board.open.length * dice.roll() ** 2)] ?? dice.pick(board.open);
   const { token, version: base } = pickToken(shared, dice);
   const roll = dice.roll();
   const path = `/resume/${token}`;
   const known = { by, shared, base };
-  if (roll < 0.45) {
+  if (roll < 0.5) {
     const fields = { [dice.pick(FIELDS)]: by };
     return { ...known, kind: "setFields", method: "PATCH", path, fields, body: { fields }, ...keyed(by, dice) };
   }
-  if (roll < 0.47) return { ...known, kind: "submit", method: "POST", path: `${path}/submit`, body: {}, ...keyed(by) };
+  if (roll < 0.52) return { ...known, kind: "submit", method: "POST", path: `${path}/submit`, body: {}, ...keyed(by) };
   if (roll < 0.6) return { ...known, kind: "validate", method: "POST", path: `${path}/validate`, body: {} };
-  const read = { by, shared, kind: "read", method: "GET" } as const;
-  return roll < 0.8 ? { ...read, path, base } : { ...read, path: `/submissions/${shared.id}`, headers: KEY };
+  return roll < 0.8 ? { ...known, kind: "read", method: "GET", path } : readById(by, shared);
 }
 
 function creation(by: string, dice: Dice): Request {
@@ -161,7 +169,7 @@ function learn(board: Board, { id, shared, answer }: { id: string; shared: Share
   else if (shared === undefined && !board.open.includes(place) && place.tokens.length > 0) board.open.push(place);
 }
 
-const WRITES = ["submission.created", "field.updated", "submission.submitted"];
+const WRITES = "submission.created,field.updated,submission.submitted";
 
 /** What the server tells of every submission in the end, with the calls that were about it. */
 export async function historiesOf(board: Board): Promise<Map<string, History>> {
@@ -169,23 +177,23 @@ export async function historiesOf(board: Board): Promise<Map<string, History>> {
   const { items } = await get(`/submissions?intakeId=${CONTENDED.id}&from=${board.from}&limit=1000`);
   const byId = Map.groupBy(board.calls, ({ id }) => id);
   const nameless = byId.get(undefined) ?? [];
+  // What was answered and is in no list is lost.
   const histories = new Map<string, History>();
+  for (const [id, calls] of byId) {
+    const nothing = { chain: [], end: { version: 0, fields: {} } };
+    if (id !== undefined) histories.set(id, { calls: calls.map(({ call }) => call), ...nothing });
+  }
   for (const { submissionId } of items) {
     const [{ version, fields }, { events }] = await Promise.all([
       get(`/submissions/${submissionId}`),
-      get(`/submissions/${submissionId}/events?limit=1000`),
+      get(`/submissions/${submissionId}/events?types=${WRITES}&limit=1000`),
     ]);
-    const writes: Loose[] = events.filter(({ type }: Loose) => WRITES.includes(type));
-    const chain = writes
-      .filter(({ version: at, actor }, index) => index === 0 || !isSame(writes[index - 1], { at, by: actor.id }))
-      .map(({ version: at, actor }) => ({ version: at as number, by: actor.id as string }));
+    const told = events.map((event: Loose) => ({ version: event.version, by: event.actor.id }));
+    // A create with values is two events of one write.
+    const chain = events[1]?.version === events[0]?.version ? told.slice(1) : told;
     const creator = chain[0]?.by;
     const calls = [...(byId.get(submissionId) ?? []), ...nameless.filter(({ call }) => call.by === creator)];
     histories.set(submissionId, { calls: calls.map(({ call }) => call), chain, end: { version, fields } });
   }
   return histories;
 }
-
-/** A create with values is two events of one write. */
-const isSame = (event: Loose, { at, by }: { at: number; by: string }): boolean =>
-  event.type === "submission.created" && event.version === at && event.actor.id === by;
