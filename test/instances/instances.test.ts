@@ -14,9 +14,9 @@ const isLong = process.env.FORMBRIDGE_LONG === "1";
 const ROUNDS = isLong ? 200 : 5;
 const KILLS = isLong ? 50 : 2;
 const HISTORIES = isLong ? 5 : 1;
-const HISTORY_CALLS = 5_000;
+const HISTORY_CALLS = isLong ? 5_000 : 3_000;
 const CLIENTS = 12;
-const TIMEOUT = isLong ? 1_800_000 : 120_000;
+const TIMEOUT = isLong ? 1_800_000 : 300_000;
 
 let database: TestDatabase;
 let fleet: Fleet;
@@ -109,7 +109,7 @@ test("[STORES-INSTANCES-ONE-COPY] what many callers saw of submissions they shar
     const board = newBoard(fleet.url, HISTORY_CALLS);
     const seed = Date.now();
     const finished = many(2 * CLIENTS, (index) => contend(board, `history${round}-${index}`, createDice(seed + index)));
-    await Promise.race([until(() => board.left < HISTORY_CALLS / 2 || undefined, 60_000), finished]);
+    await Promise.race([until(() => board.left < HISTORY_CALLS / 2 || undefined, TIMEOUT), finished]);
     // Some calls are to end without an answer.
     await fleet.instances[round % 3]?.kill();
     await Promise.all([finished, fleet.restart(round % 3)]);
@@ -126,7 +126,9 @@ test("[STORES-INSTANCES-ONE-COPY] what many callers saw of submissions they shar
   }
 });
 
-test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", async () => {
+test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", {
+  timeout: TIMEOUT,
+}, async () => {
   // A connection that was kept alive may end under a call: the proxy closes it with the instance behind it.
   const get = (path: string) => server.call("GET", path).catch(() => undefined);
   const inside = await until(() => get("/readyz"));
