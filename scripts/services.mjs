@@ -16,6 +16,7 @@ const PACKAGES = {
   haproxy: "haproxy",
   openssl: "openssl",
   strace: "strace",
+  faketime: "faketime",
 };
 
 /** Debian keeps these out of an ordinary user's PATH. */

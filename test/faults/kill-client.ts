@@ -35,7 +35,7 @@ export interface Answer {
 const ACTOR = { kind: "agent", id: "killer" } as const;
 export const INTAKE = "kill";
 
-export async function send(url: string, sent: Sent): Promise<Answer> {
+export async function send(url: string, sent: Sent, timeoutMs?: number): Promise<Answer> {
   const { what, token, key, fields } = sent;
   const path =
     what === "create" ? `/intakes/${INTAKE}/submissions` : `/resume/${token}${what === "submit" ? "/submit" : ""}`;
@@ -44,6 +44,7 @@ export async function send(url: string, sent: Sent): Promise<Answer> {
     method: what === "setFields" ? "PATCH" : "POST",
     headers: { "content-type": "application/json", ...(key !== undefined && { "idempotency-key": key }) },
     body: JSON.stringify({ actor: ACTOR, ...content }),
+    ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
   });
   const retryAfter = response.headers.get("retry-after");
   return { status: response.status, body: await response.json(), retryAfter };

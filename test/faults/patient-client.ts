@@ -11,12 +11,14 @@ export interface Load {
 
 export const newLoad = (): Load => ({ answers: [], refusals: 0, lost: 0, over: false });
 
-interface Client {
+export interface Client {
   name: string;
   dice: Dice;
   load: Load;
   /** Connections may break: between caller and server stands something that can be killed. */
   mayLose?: true;
+  /** An answer that takes longer counts as lost. */
+  timeoutMs?: number;
 }
 
 const PAUSE_MS = 20;
@@ -63,9 +65,9 @@ async function insist(url: string, sent: Sent, client: Client, story: Story): Pr
   }
 }
 
-async function attempt(url: string, sent: Sent, { load, mayLose }: Client): Promise<Answer | undefined> {
+async function attempt(url: string, sent: Sent, { load, mayLose, timeoutMs }: Client): Promise<Answer | undefined> {
   try {
-    const answer = await send(url, sent);
+    const answer = await send(url, sent, timeoutMs);
     if (answer.status >= 300) load.refusals += 1;
     if (mayLose === undefined || !PROXY_LOST_IT.includes(answer.status)) return answer;
   } catch (error) {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDice } from "../simulation/random.ts";
 import { runCommand, type ServerProcess, startServerProcess, tempFolder } from "../support/child.ts";
 import type { Loose } from "../support/harness.ts";
 import { until } from "../support/moves.ts";
 import { type OwnPostgres, ownPostgres } from "../support/services/own-postgres.ts";
-import type { Story } from "./kill-client.ts";
-import { ADMIN_KEY, checkStories, putIntake } from "./ledger-check.ts";
-import { type Load, newLoad, writeThrough } from "./patient-client.ts";
+import { ADMIN_KEY, putIntake } from "./ledger-check.ts";
+import type { Load } from "./patient-client.ts";
+import { firstSuccessAfter, type Seen, underLoad } from "./under-load.ts";
 
 const isLong = process.env.FORMBRIDGE_LONG === "1";
 const ROUNDS = isLong ? 20 : 1;
@@ -52,42 +51,13 @@ async function ready(): Promise<{ status: number; store: Loose }> {
   return { status: response.status, store: body.stores.store };
 }
 
-/** Some load, the fault, some load. Answers what was seen, once every client is done. */
-async function underLoad(
-  name: string,
-  fault: (load: Load) => Promise<void>,
-): Promise<{ load: Load; stories: Story[] }> {
-  const load = newLoad();
-  const from = new Date().toISOString();
-  const clients = Array.from({ length: CLIENTS }, (_, index) =>
-    writeThrough(server.url, { name: `${name}-${index}`, dice: createDice(Date.now() + index), load }),
-  );
-  const finished = Promise.all(clients);
-  const more = async (count: number): Promise<void> => {
-    const before = load.answers.length;
-    await Promise.race([until(() => load.answers.length >= before + count || undefined), finished]);
-  };
-  try {
-    await more(50);
-    await fault(load);
-    await more(50);
-  } finally {
-    load.over = true;
-  }
-  const stories = (await finished).flat();
-  const tally = { answered: 0, open: 0, applied: 0 };
-  await checkStories(server.url, { stories, from, tally });
-  process.stdout.write(
-    `${name}: ${tally.answered} answered, ${load.refusals} refused, ${tally.open} left open (${tally.applied} were done)\n`,
-  );
-  return { load, stories };
-}
+const loaded = (name: string, fault: (seen: Seen) => Promise<void>): Promise<Load> =>
+  underLoad({ url: server.url, name, clients: CLIENTS }, fault);
 
-function expectBack(load: Load, back: number): void {
-  const first = load.answers.find((at) => at > back);
-  expect(first, "a success after the fault").toBeDefined();
-  process.stdout.write(`  first success ${Math.round((first ?? 0) - back)} ms after it was back\n`);
-  expect((first ?? 0) - back).toBeLessThan(BACK_WITHIN_MS);
+async function expectBack(seen: Seen): Promise<void> {
+  const ms = await firstSuccessAfter(performance.now(), seen);
+  process.stdout.write(`  first success ${Math.round(ms)} ms after it was back\n`);
+  expect(ms).toBeLessThan(BACK_WITHIN_MS);
 }
 
 async function verifyAll(): Promise<void> {
@@ -100,21 +70,17 @@ describe("the database goes away under load: only 503, nothing lost, nothing dou
     timeout: TIMEOUT,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
-      let back = 0;
-      const { load } = await underLoad(`stopped${round}`, async (current) => {
+      await loaded(`stopped${round}`, async (seen) => {
         await postgres.crash();
         const down = await until(async () => {
           const state = await ready();
           return state.status === 503 ? state : undefined;
         });
         expect(down.store).toMatchObject({ healthy: false, detail: expect.any(String) });
-        const refused = current.refusals;
-        await until(() => current.refusals > refused + 50 || undefined);
+        await seen.refused(50);
         await postgres.start();
-        back = performance.now();
-        await until(() => (current.answers.at(-1) ?? 0) > back || undefined);
+        await expectBack(seen);
       });
-      expectBack(load, back);
       const { status, store } = await ready();
       expect(status).toBe(200);
       expect(Math.abs(store.clockSkewMs)).toBeLessThan(1_000);
@@ -126,31 +92,27 @@ describe("the database goes away under load: only 503, nothing lost, nothing dou
     timeout: TIMEOUT,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
-      let back = 0;
-      const { load } = await underLoad(`frozen${round}`, async (current) => {
+      await loaded(`frozen${round}`, async (seen) => {
         postgres.freeze();
         try {
-          await until(() => current.refusals > 20 || undefined, 30_000);
+          await seen.refused(20);
           expect((await ready()).store).toMatchObject({ healthy: false });
         } finally {
           postgres.thaw();
         }
-        back = performance.now();
-        await until(() => (current.answers.at(-1) ?? 0) > back || undefined);
+        await expectBack(seen);
       });
-      expectBack(load, back);
     }
     await verifyAll();
   });
 
   test("[STORES-DOUBT] its connections are cut again and again", { timeout: TIMEOUT }, async () => {
-    await underLoad("cut", async (current) => {
+    await loaded("cut", async ({ more }) => {
       for (let cut = 0; cut < ROUNDS * 5; cut++) {
-        const before = current.answers.length;
         await postgres.query(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'formbridge'",
         );
-        await until(() => current.answers.length > before + 20 || undefined);
+        await more(20);
       }
     });
     await verifyAll();

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type ServerProcess, startServerProcess, tempFolder } from "../support/child.ts";
 import { until } from "../support/moves.ts";
-import { createDatabase } from "../support/services/postgres.ts";
 import { accountFor, findProgram, freePort, untilPrinted } from "../support/services/programs.ts";
 
 const CONFIG = join(import.meta.dirname, "../../examples/deploy/haproxy.cfg");
@@ -11,30 +10,43 @@ const NAMES = ["ONE", "TWO", "THREE"] as const;
 export interface Fleet {
   url: string;
   env: Record<string, string>;
-  database: Awaited<ReturnType<typeof createDatabase>>;
   instances: ServerProcess[];
   /** Starts one that was killed, at its old address, and waits until it is ready. */
   restart(index: number): Promise<void>;
+  /** Stops all of them in order, and starts them with the given settings over those before. */
+  restartAll(settings?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startFleet(adminKey: string): Promise<Fleet> {
+interface FleetOptions {
+  adminKey: string;
+  databaseUrl: string;
+  /** More settings of all instances. */
+  settings?: Record<string, string>;
+  /** More of the environment of each. */
+  each?: readonly Record<string, string>[];
+}
+
+export async function startFleet({ adminKey, databaseUrl, settings, each = [] }: FleetOptions): Promise<Fleet> {
   const folder = tempFolder();
-  const database = await createDatabase();
-  const env = {
+  const env: Record<string, string> = {
     FORMBRIDGE_DATA: folder.path,
     FORMBRIDGE_INTAKES: folder.path,
-    FORMBRIDGE_DATABASE_URL: database.url,
+    FORMBRIDGE_DATABASE_URL: databaseUrl,
     FORMBRIDGE_SECRET: "a secret of every test instance",
     FORMBRIDGE_ADMIN_KEY: adminKey,
     FORMBRIDGE_TRUST_PROXY: "1",
     FORMBRIDGE_RATE_LIMIT: "off",
     FORMBRIDGE_LOG_LEVEL: "debug",
+    ...settings,
   };
   const ports = await Promise.all(NAMES.map(() => freePort()));
-  const start = (port: number | undefined) =>
-    startServerProcess({ ...env, FORMBRIDGE_PORT: String(port) }, ["setpriv", "--pdeathsig=KILL"]);
-  const instances = await Promise.all(ports.map(start));
+  const start = (index: number) =>
+    startServerProcess({ ...env, ...each[index], FORMBRIDGE_PORT: String(ports[index]) }, [
+      "setpriv",
+      "--pdeathsig=KILL",
+    ]);
+  const instances = await Promise.all(NAMES.map((_, index) => start(index)));
   const bind = `127.0.0.1:${await freePort()}`;
   const addresses = Object.fromEntries(NAMES.map((name, index) => [`FORMBRIDGE_${name}`, `127.0.0.1:${ports[index]}`]));
   // As whoever runs the tests: others may not be able to read the file.
@@ -45,7 +57,6 @@ export async function startFleet(adminKey: string): Promise<Fleet> {
   async function stop(): Promise<void> {
     proxy.kill("SIGTERM");
     await Promise.all(instances.map((instance) => instance.stop()));
-    await database.drop();
     folder.remove();
   }
   const up = async (): Promise<true | undefined> => {
@@ -58,13 +69,19 @@ export async function startFleet(adminKey: string): Promise<Fleet> {
     await stop();
     throw error;
   }
+  async function restart(index: number): Promise<void> {
+    instances[index] = await start(index);
+  }
   return {
     url,
     env,
-    database,
     instances,
-    async restart(index) {
-      instances[index] = await start(ports[index]);
+    restart,
+    async restartAll(changed = {}) {
+      Object.assign(env, changed);
+      await Promise.all(instances.map((instance) => instance.stop()));
+      await Promise.all(instances.map((_, index) => restart(index)));
+      await until(up);
     },
     stop,
   };

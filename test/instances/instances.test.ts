@@ -1,34 +1,44 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ADMIN_KEY, checkStories, putIntake } from "../faults/ledger-check.ts";
-import { newLoad, writeThrough } from "../faults/patient-client.ts";
+import { ADMIN_KEY, putIntake } from "../faults/ledger-check.ts";
+import { underLoad } from "../faults/under-load.ts";
 import { createDice } from "../simulation/random.ts";
 import { runCommand } from "../support/child.ts";
 import { type CallOptions, caller, minimalIntake, type Reply } from "../support/harness.ts";
 import { create, created, idempotencyKey, setFields, submit, until } from "../support/moves.ts";
+import { createDatabase, type TestDatabase } from "../support/services/postgres.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
+import { checkHistory } from "./history-check.ts";
+import { CONTENDED, contend, historiesOf, newBoard } from "./history-clients.ts";
 
 const isLong = process.env.FORMBRIDGE_LONG === "1";
 const ROUNDS = isLong ? 200 : 5;
 const KILLS = isLong ? 50 : 2;
+const HISTORIES = isLong ? 5 : 1;
+const HISTORY_CALLS = isLong ? 5_000 : 3_000;
 const CLIENTS = 12;
-const TIMEOUT = isLong ? 1_800_000 : 120_000;
+const TIMEOUT = isLong ? 1_800_000 : 300_000;
 
+let database: TestDatabase;
 let fleet: Fleet;
 let server: { adminKey: string; call(method: string, path: string, options?: CallOptions): Promise<Reply> };
 
 beforeAll(async () => {
-  fleet = await startFleet(ADMIN_KEY);
+  database = await createDatabase();
+  fleet = await startFleet({ adminKey: ADMIN_KEY, databaseUrl: database.url });
   server = { adminKey: ADMIN_KEY, call: caller(fleet.url) };
   await putIntake(fleet.url);
   const delivered = {
     ...minimalIntake("delivered"),
     destination: { kind: "webhook", url: "https://example.com/hook" },
   };
-  for (const body of [minimalIntake("forms"), delivered]) {
+  for (const body of [minimalIntake("forms"), delivered, CONTENDED]) {
     expect((await server.call("PUT", `/intakes/${body.id}`, { key: ADMIN_KEY, body })).status).toBe(201);
   }
 });
-afterAll(() => fleet?.stop());
+afterAll(async () => {
+  await fleet?.stop();
+  await database?.drop();
+});
 
 const many = <Result>(count: number, call: (index: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => call(index)));
@@ -47,7 +57,7 @@ test("[STORES-INSTANCES-ONE-KEY] 64 creates with one key, spread over three inst
     expect(replies.filter(({ status, body: told }) => status === 200 && told._idempotent === true)).toHaveLength(63);
     expect(new Set(replies.map(({ body: told }) => told.submissionId)).size).toBe(1);
   }
-  const [count] = await fleet.database.query<{ count: string }>(
+  const [count] = await database.query<{ count: string }>(
     "SELECT count(*) FROM formbridge.submissions WHERE intake_id = 'forms'",
   );
   expect(Number(count?.count)).toBe(ROUNDS);
@@ -73,45 +83,52 @@ test("[STORES-INSTANCES-ONE-SUBMIT] of 20 submits with one key one executes: one
   expect(new Set(replies.map(({ body }) => body.resumeToken)).size).toBe(1);
   const path = `/submissions/${made.submissionId}/events?types=submission.submitted`;
   expect((await server.call("GET", path, { key: ADMIN_KEY })).body.events).toHaveLength(1);
-  const jobs = await fleet.database.query("SELECT key FROM formbridge.jobs WHERE submission_id = $1", [
-    made.submissionId,
-  ]);
+  const jobs = await database.query("SELECT key FROM formbridge.jobs WHERE submission_id = $1", [made.submissionId]);
   expect(jobs).toHaveLength(1);
 });
 
 test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing answered is lost, nothing is doubled", {
   timeout: TIMEOUT,
 }, async () => {
-  const load = newLoad();
-  const from = new Date().toISOString();
-  const finished = many(CLIENTS, (index) =>
-    writeThrough(fleet.url, { name: `fleet-${index}`, dice: createDice(Date.now() + index), load, mayLose: true }),
-  );
-  const more = async (count: number): Promise<void> => {
-    const before = load.answers.length;
-    await Promise.race([until(() => load.answers.length >= before + count || undefined, 30_000), finished]);
-  };
-  try {
+  await underLoad({ url: fleet.url, name: "instances", clients: CLIENTS, mayLose: true }, async ({ more }) => {
     for (let kill = 0; kill < KILLS; kill++) {
       await more(60);
       await fleet.instances[kill % 3]?.kill();
       await more(60);
       await fleet.restart(kill % 3);
     }
-  } finally {
-    load.over = true;
-  }
-  const tally = { answered: 0, open: 0, applied: 0 };
-  await checkStories(fleet.url, { stories: (await finished).flat(), from, tally });
-  process.stdout.write(
-    `instances: ${KILLS} kills, ${tally.answered} answered, ${load.lost} lost on the way, ${load.refusals} refused, ` +
-      `${tally.open} left open (${tally.applied} were done)\n`,
-  );
+  });
   const verified = await runCommand(["verify", "--all"], { ...fleet.env, FORMBRIDGE_LOG_LEVEL: "silent" });
   expect(verified.code, verified.stderr).toBe(0);
 });
 
-test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", async () => {
+test("[STORES-INSTANCES-ONE-COPY] what many callers saw of submissions they share is what one copy of each would have shown", {
+  timeout: TIMEOUT,
+}, async () => {
+  for (let round = 0; round < HISTORIES; round++) {
+    const board = newBoard(fleet.url, HISTORY_CALLS);
+    const seed = Date.now();
+    const finished = many(2 * CLIENTS, (index) => contend(board, `history${round}-${index}`, createDice(seed + index)));
+    await Promise.race([until(() => board.left < HISTORY_CALLS / 2 || undefined, TIMEOUT), finished]);
+    // Some calls are to end without an answer.
+    await fleet.instances[round % 3]?.kill();
+    await Promise.all([finished, fleet.restart(round % 3)]);
+    const histories = await historiesOf(board);
+    const faults = [...histories].flatMap(([id, history]) => checkHistory(history).map((fault) => `${id}: ${fault}`));
+    expect(faults, `seed ${seed}`).toEqual([]);
+    const count = (outcome: string): number => board.calls.filter(({ call }) => call.outcome === outcome).length;
+    const writes = [...histories.values()].reduce((sum, { chain }) => sum + chain.length, 0);
+    process.stdout.write(
+      `history: ${board.calls.length} calls on ${histories.size} submissions, ${count("done")} done, ` +
+        `${count("replayed")} replayed, ${count("refused")} refused, ${count("unknown")} unknown, ${writes} writes\n`,
+    );
+    expect(writes).toBeGreaterThan(HISTORY_CALLS / 20);
+  }
+});
+
+test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", {
+  timeout: TIMEOUT,
+}, async () => {
   // A connection that was kept alive may end under a call: the proxy closes it with the instance behind it.
   const get = (path: string) => server.call("GET", path).catch(() => undefined);
   const inside = await until(() => get("/readyz"));

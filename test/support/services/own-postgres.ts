@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { createCluster, stopImmediately } from "./start-postgres.ts";
+import { until } from "../moves.ts";
+import { type ClusterOptions, createCluster, stopImmediately } from "./start-postgres.ts";
 
 /** A PostgreSQL for one test file, which may do to it what it would not do to others. */
 export interface OwnPostgres {
@@ -12,36 +13,57 @@ export interface OwnPostgres {
   /** Ends it as a crash would: whoever is connected is thrown out. */
   crash(): Promise<void>;
   start(): Promise<void>;
+  /** Waits until it takes connections; starts it when it has given up. Answers since when it takes them. */
+  recover(): Promise<{ since: number; gaveUp: boolean }>;
   /** Stops all its processes where they are: connections stay, answers don't come. */
   freeze(): void;
   thaw(): void;
   remove(): Promise<void>;
 }
 
-export async function ownPostgres(): Promise<OwnPostgres> {
+export async function ownPostgres(options: Omit<ClusterOptions, "fsync"> = {}): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-own-postgres-"));
-  const cluster = await createCluster(folder, { fsync: "off" });
+  const cluster = await createCluster(folder, { fsync: "off", ...options });
   let server = await cluster.run();
   let frozen: number[] = [];
   const url = `${cluster.details.url}/postgres`;
   const thaw = () => {
     for (const pid of frozen.splice(0)) signal(pid, "SIGCONT");
   };
+  const hasEnded = () => server.exitCode !== null || server.signalCode !== null;
+  async function query<Row extends object>(sql: string): Promise<Row[]> {
+    const client = new Client({ connectionString: url });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+  async function start(): Promise<void> {
+    server = await cluster.run();
+  }
   return {
     url,
-    async query(sql) {
-      const client = new Client({ connectionString: url });
-      client.on("error", () => {});
-      await client.connect();
-      try {
-        return (await client.query(sql)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    query,
     crash: () => stopImmediately(server),
-    async start() {
-      server = await cluster.run();
+    start,
+    async recover() {
+      let since = performance.now();
+      const isUp = async (): Promise<boolean> => {
+        try {
+          return (await query("SELECT 1")).length > 0;
+        } catch {
+          since = performance.now();
+          return false;
+        }
+      };
+      await until(async () => hasEnded() || (await isUp()) || undefined, 30_000);
+      const gaveUp = hasEnded();
+      if (!gaveUp) return { since, gaveUp };
+      await start();
+      return { since: performance.now(), gaveUp };
     },
     freeze() {
       frozen = processesOf(server);

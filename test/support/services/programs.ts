@@ -76,7 +76,7 @@ export const untilEnded = (child: ChildProcess): Promise<void> =>
       printed += text;
     });
     child.once("error", reject);
-    child.once("exit", (code) => {
+    child.once("close", (code) => {
       if (code === 0) resolve();
       else reject(new Error(`${child.spawnargs.join(" ")} ended with ${code}: ${printed}`));
     });

@@ -3,9 +3,17 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Starter } from "./host.ts";
-import { accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./programs.ts";
+import { type Account, accountFor, findProgram, freePort, untilEnded, untilPrinted } from "./programs.ts";
 
 const USER = "formbridge";
+
+export interface ClusterOptions {
+  fsync: "on" | "off";
+  /** Small ones make a full disk felt sooner. */
+  walSegmentMb?: number;
+  /** Puts something under the folder of the data; answers who can see it. */
+  mount?: (data: string) => Promise<Account>;
+}
 
 export interface Cluster {
   details: { url: string; clocks: string };
@@ -17,19 +25,22 @@ export interface Cluster {
  * The folder of a whole PostgreSQL, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our
  * code relies on must be its own.
  */
-export async function createCluster(folder: string, { fsync }: { fsync: "on" | "off" }): Promise<Cluster> {
-  const account = accountFor("postgres");
+export async function createCluster(folder: string, options: ClusterOptions): Promise<Cluster> {
+  const { fsync, walSegmentMb = 16, mount } = options;
+  const owner = accountFor("postgres");
   const data = join(folder, "data");
   const secret = join(folder, "password");
   const password = randomBytes(16).toString("hex");
   chmodSync(folder, 0o755);
   for (const name of [data, join(folder, "clocks")]) mkdirSync(name, { mode: 0o755 });
   writeFileSync(secret, password, { mode: 0o600 });
-  for (const name of [data, secret]) account.own(name);
+  for (const name of [data, secret]) owner.own(name);
+  const account = (await mount?.(data)) ?? owner;
   const locale = ["--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en"];
   const access = [`--username=${USER}`, `--pwfile=${secret}`, "--auth=scram-sha-256"];
   const initdb = findProgram("initdb", "postgresql");
-  await untilEnded(account.start(initdb, ["-D", data, "--no-sync", ...locale, ...access], { cwd: folder }));
+  const form = ["--no-sync", `--wal-segsize=${walSegmentMb}`, ...locale];
+  await untilEnded(account.start(initdb, ["-D", data, ...form, ...access], { cwd: folder }));
 
   const port = await freePort();
   const settings = {

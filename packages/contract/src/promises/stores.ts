@@ -37,4 +37,16 @@ export const STORES_PROMISES = [
     id: "STORES-INSTANCES-KILLED",
     says: "An instance that is killed under load takes no answered write with it; the others go on.",
   },
+  {
+    id: "STORES-INSTANCES-PAUSED",
+    says: "An instance that stood still and goes on late doubles nothing, and writes over nothing that came meanwhile.",
+  },
+  {
+    id: "STORES-INSTANCES-ONE-CLOCK",
+    says: "The database's clock decides every expiry, on all instances alike, however far their own clocks are off.",
+  },
+  {
+    id: "STORES-INSTANCES-ONE-COPY",
+    says: "Whichever instances are asked, a submission has one chain of versions, and nobody sees an older one than was told before.",
+  },
 ] as const satisfies readonly ContractPromise[];
