@@ -14,7 +14,7 @@ export class Refusal extends Error {
 
 export const TAKEN: Receipt = { kind: "taken" };
 
-const CODES: Record<string, string> & { ECONNRESET: string } = {
+const CODES: Record<string, string> & Record<"ECONNRESET" | "ETIMEDOUT", string> = {
   ECONNREFUSED: "it refuses connections",
   ECONNRESET: "it broke the connection",
   EPIPE: "it broke the connection",
@@ -31,6 +31,7 @@ const CODES: Record<string, string> & { ECONNRESET: string } = {
 /** What may be said of any error: our own words, or those of its code. Its message may quote addresses, logins and data. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
+  if (error instanceof Error && error.name === "TimeoutError") return CODES.ETIMEDOUT;
   const code = codeOf(error);
   if (code === undefined) return isBreak(error) ? CODES.ECONNRESET : "the attempt failed";
   if (/CERT|ERR_TLS|_SSL_|VERIFY|SELF_SIGNED/.test(code)) return `its certificate can't be trusted (${code})`;

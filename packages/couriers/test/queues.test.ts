@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import type { ConfirmChannel, GetMessage } from "amqplib";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Relay, startRelay } from "../../../test/support/relay.ts";
+import { freePort } from "../../../test/support/services/programs.ts";
 import { natsUrl, rabbitmqUrl } from "../../../test/support/services/queues.ts";
 import { redisUrl } from "../../../test/support/services/redis.ts";
 import { type CourierOptions, createCourier } from "../src/index.ts";
@@ -39,6 +40,26 @@ async function nextOf(channel: ConfirmChannel, queue: string): Promise<GetMessag
   const message = await channel.get(queue);
   if (message === false) throw new Error("the queue is empty");
   return message;
+}
+
+interface Silent {
+  host: string;
+  port: number;
+  connections(): Promise<number>;
+}
+
+let silentPort = 0;
+/** Takes connections on one port of loopback, whatever the host, and says nothing. */
+async function listenSilently(host: string): Promise<Silent> {
+  silentPort ||= await freePort();
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.resume();
+  }).listen(silentPort, host);
+  await once(server, "listening");
+  undo.push(() => server.close());
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  return { host, port: silentPort, connections };
 }
 
 async function rabbitmq(): Promise<{ url: string; channel: ConfirmChannel }> {
@@ -232,6 +253,24 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
       const open = () => new Promise((resolve) => stranger.getConnections((_, count) => resolve(count)));
       await expect.poll(open, { timeout: 15_000 }).toBe(0);
     }
+  });
+
+  it("a name with several addresses is tried at each, and none is kept waiting for when it says nothing", async () => {
+    const url = new URL(await urlOf());
+    url.hostname = "queue.example";
+    const destination = await destinationAt(url.href);
+    // Nobody listens at the first.
+    const courier = courierWith({ resolve: async () => ["127.0.0.2", "127.0.0.1"] });
+    expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
+
+    const silent = await Promise.all(["127.0.0.3", "127.0.0.4"].map((host) => listenSilently(host)));
+    const [one, other] = silent as [Silent, Silent];
+    const resolve = async () => [one.host, other.host];
+    url.port = String(one.port);
+    const waiting = courierWith({ resolve, timeoutMs: 1_000 });
+    expect(await sendTo(waiting, { ...destination, url: url.href })).toMatchObject({ kind: "failed" });
+    await waiting.close();
+    for (const { connections } of silent) await expect.poll(connections, { timeout: 15_000 }).toBe(0);
   });
 
   it("[COURIER-GUARD-PINNED] a name is looked up once for a connection, and judged", async () => {

@@ -12,13 +12,32 @@ import { unlessAborted } from "../in-time.ts";
 import { loginOf } from "../read-url.ts";
 import type { OpenLine, Place } from "./line.ts";
 
-/** The client forgets the socket of a server that accepts and then says nothing; that server could keep it for ever. */
-const dialing = new AsyncLocalStorage<Set<Socket>>();
+/**
+ * The sockets of one connection. The client forgets that of a server which accepts and then says nothing, and goes on to the next
+ * address when nobody waits any more: either would stay open for as long as the server likes.
+ */
+interface Dialled {
+  sockets: Set<Socket>;
+  ended: boolean;
+}
+
+const dialing = new AsyncLocalStorage<Dialled>();
 let watching = false;
 function watchSockets(): void {
   if (watching) return;
   watching = true;
-  subscribe("net.client.socket", (message) => dialing.getStore()?.add((message as { socket: Socket }).socket));
+  subscribe("net.client.socket", (message) => {
+    const { socket } = message as { socket: Socket };
+    const dialled = dialing.getStore();
+    // A moment later: the connection is begun after this, and would bring a destroyed socket back.
+    if (dialled?.ended === true) process.nextTick(() => socket.destroy());
+    else dialled?.sockets.add(socket);
+  });
+}
+
+function endSockets(dialled: Dialled): void {
+  dialled.ended = true;
+  for (const socket of dialled.sockets) socket.destroy();
 }
 
 export const openNatsLine: OpenLine = async (place, signal) => {
@@ -27,12 +46,9 @@ export const openNatsLine: OpenLine = async (place, signal) => {
     import("@nats-io/jetstream"),
   ]);
   watchSockets();
-  const sockets = new Set<Socket>();
-  const endSockets = () => {
-    for (const socket of sockets) socket.destroy();
-  };
+  const dialled: Dialled = { sockets: new Set(), ended: false };
   try {
-    const opened = dialing.run(sockets, () => connect(optionsFor(place)));
+    const opened = dialing.run(dialled, () => connect(optionsFor(place)));
     const connection = await unlessAborted(opened, signal);
     const stream = jetstream(connection);
     return {
@@ -46,11 +62,11 @@ export const openNatsLine: OpenLine = async (place, signal) => {
       },
       async close() {
         await connection.close();
-        endSockets();
+        endSockets(dialled);
       },
     };
   } catch (error) {
-    endSockets();
+    endSockets(dialled);
     throw plainly(error);
   }
 };

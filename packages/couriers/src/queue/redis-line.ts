@@ -19,7 +19,7 @@ export const openRedisLine: OpenLine = async (place, signal) => {
   try {
     await unlessAborted(client.connect(), signal);
   } catch (error) {
-    client.destroy();
+    if (client.isOpen) client.destroy();
     throw plainly(error);
   }
   return {

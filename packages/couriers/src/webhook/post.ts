@@ -25,7 +25,8 @@ export const post: SendPost = async ({ url, addresses, headers, body }, signal) 
   // Loaded with the first delivery: a server without webhooks starts sooner.
   const { Client } = await import("undici");
   const client = new Client(url.origin, {
-    connect: { lookup: pinnedLookup(addresses) },
+    // Its own signal, too: a client that is destroyed while it connects lets the socket go on.
+    connect: { lookup: pinnedLookup(addresses), signal },
     allowH2: false,
     pipelining: 0,
     // The signal ends all of it; these would end parts of it sooner.
