@@ -48,6 +48,7 @@ export function createEnvironment(): Environment {
       session: () => random.session(),
       code: () => random.code(),
       apiKey: () => random.apiKey(),
+      webhookSecret: () => random.webhookSecret(),
       salt: () => random.salt(),
       chance: () => random.chance(),
     },
@@ -63,6 +64,8 @@ export function createEnvironment(): Environment {
       deliveryWaitMaxMs: 0,
       sweepBatch: 20,
       maxSchemaFields: 500,
+      maxWebhooks: 100,
+      webhookSecretGraceMs: 0,
       rateLimits: false,
     },
     courier: { send: async () => ({ kind: "failed", error: "nobody goes" }), close: async () => {} },
@@ -128,6 +131,7 @@ function backendOf(world: () => World): Backend {
     intakes: rest("intakes"),
     keys: rest("keys"),
     submissions: rest("submissions"),
+    webhooks: rest("webhooks"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.

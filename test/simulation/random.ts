@@ -48,6 +48,7 @@ export function createCountedRandomness(): Randomness {
     session: () => `sess_${next().padStart(43, "A")}`,
     code: () => next().toUpperCase().padStart(10, "0"),
     apiKey: () => `fbk_${next().padStart(43, "A")}`,
+    webhookSecret: () => `whsec_${next().padStart(44, "A")}`,
     salt: () => next().padStart(32, "0"),
     chance: () => 0.5,
   };

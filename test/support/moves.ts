@@ -116,6 +116,7 @@ export async function everything(server: TestServer): Promise<unknown> {
     "/events?stream=all&limit=1000",
     "/intakes?limit=1000",
     "/keys?limit=1000",
+    "/webhooks?limit=1000",
   ];
   const replies = await Promise.all(paths.map((path) => server.call("GET", path, { key: server.adminKey })));
   return replies.map(({ body }) => body.items);

@@ -6,6 +6,7 @@ import {
   type CopyTarget,
   opensAnswer,
   opensSnapshot,
+  opensWebhook,
   type Sealer,
 } from "@formbridge/core";
 
@@ -72,6 +73,11 @@ function checkSecrets(source: CopySource, sealer: Sealer): Set<string> {
     for (const { tenant, submission_id: submissionId, answer } of page) {
       if (!opensAnswer(sealer, { tenant, submissionId, answer }))
         throw wrongSecret(`a recorded answer of ${submissionId}`);
+    }
+  }
+  for (const page of source.pages("webhooks", 0)) {
+    for (const { webhook_id: webhookId, doc } of page) {
+      if (!opensWebhook(sealer, JSON.parse(doc))) throw wrongSecret(`the secret of ${webhookId}`);
     }
   }
   return tenants;

@@ -12,6 +12,8 @@ export function startWorkerOn(
   return startWorker({
     operations,
     jobs: backend.jobs,
+    webhooks: backend.webhooks,
+    webhooksAtOnce: config.webhooksAtOnce,
     wakeups,
     ...jobs,
     runsJobs,

@@ -39,6 +39,8 @@ export async function fill(server: TestServer): Promise<Held> {
   await server.putIntake({ id: "delivered", destination: { kind: "webhook", url: "https://example.com/hook" } });
   const gate = { name: "legal", reviewers: { roles: ["legal"] }, requiredApprovals: 1, escalateAfterMs: 3_600_000 };
   await server.putIntake({ id: "gated", approvalGates: [gate] });
+  const hook = { url: "https://example.com/events", types: ["submission.created"] };
+  expect((await server.call("POST", "/webhooks", { key: server.adminKey, body: hook })).status).toBe(201);
   await server.putIntake({ id: "retired" });
   await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
   const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });

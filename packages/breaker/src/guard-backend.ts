@@ -18,6 +18,16 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
   keys: { find: "read", get: "read", list: "read", add: "write", revoke: "write" },
   submissions: { list: "read" },
   handoffs: { ofSubmission: "read", forgetExpired: "write" },
+  webhooks: {
+    add: "write",
+    get: "read",
+    list: "read",
+    update: "write",
+    enable: "write",
+    remove: "write",
+    claim: "write",
+    settle: "write",
+  },
 };
 
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
@@ -46,6 +56,7 @@ export function guardBackend(backend: Backend, breaker: Breaker): Backend {
     keys: guard("keys"),
     submissions: guard("submissions"),
     handoffs: guard("handoffs"),
+    webhooks: guard("webhooks"),
     async close() {
       breaker.stop();
       await backend.close();

@@ -11,6 +11,7 @@ import { describeKeys } from "./keys.ts";
 import { describeStore } from "./store.ts";
 import { describeSubmissions } from "./submissions.ts";
 import { describeTokens } from "./tokens.ts";
+import { describeWebhooks } from "./webhooks.ts";
 
 /** Every suite that a whole backend must pass: a port that is added here is asked of every store. */
 export function describeBackend(open: OpenBackend): void {
@@ -24,6 +25,7 @@ export function describeBackend(open: OpenBackend): void {
   describeIntakes(open);
   describeKeys(open);
   describeSubmissions(open);
+  describeWebhooks(open);
   describeDurability(open);
   describeAtomicity(open);
 }

@@ -1,7 +1,7 @@
 import type { EventStream } from "@formbridge/contract";
 import { type ChainedEvent, type Change, firstBrokenLink } from "@formbridge/core";
 import { describe, expect, it } from "vitest";
-import { creation, newEvent, quietUpdate, TENANT, update } from "./fixtures.ts";
+import { creation, INTAKE, newEvent, quietUpdate, TENANT, update } from "./fixtures.ts";
 import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 
 const ALL: readonly EventStream[] = ["submission", "token", "idempotency"];
@@ -158,6 +158,7 @@ function feeding(subject: () => Subject): void {
     const where = { tenant: TENANT, streams: ALL };
     const whole = (await events.feed(where, { after: 0, limit: 100 })).events;
     expect(whole).toHaveLength(16);
+    expect(new Set(whole.map(({ intakeId }) => intakeId))).toEqual(new Set([INTAKE]));
     for (const [index, { position }] of whole.entries())
       expect(position).toBeGreaterThan(whole[index - 1]?.position ?? 0);
     const times = whole.map(({ event }) => event.ts);

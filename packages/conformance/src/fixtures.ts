@@ -14,6 +14,7 @@ import {
   saltedDigest,
   sha256,
   toIso,
+  type Webhook,
 } from "@formbridge/core";
 
 export const HOUR = 3_600_000;
@@ -23,7 +24,7 @@ export const AGENT: Actor = { kind: "agent", id: "bot" };
 
 let made = 0;
 /** Unique, and later ones sort after earlier ones, as ids do. */
-export function newId(prefix: "sub" | "evt" | "key" | "hof"): string {
+export function newId(prefix: "sub" | "evt" | "key" | "hof" | "whk"): string {
   made += 1;
   return `${prefix}_01900000-0000-7000-8000-${made.toString(16).padStart(12, "0")}`;
 }
@@ -215,6 +216,18 @@ export function newApiKey(details: Partial<ApiKey> = {}): ApiKey {
     roles: ["agent"],
     actor: AGENT,
     createdAt: 0,
+    ...details,
+  };
+}
+
+export function newWebhook(details: Partial<Webhook> = {}): Webhook {
+  return {
+    webhookId: newId("whk"),
+    tenant: TENANT,
+    url: "https://receiver.invalid/events",
+    secrets: [{ sealed: "sealed secret" }],
+    createdAt: 0,
+    revision: 1,
     ...details,
   };
 }

@@ -52,6 +52,7 @@ export { SetFieldsRequest, SetFieldsResponse } from "./operations/set-fields.ts"
 export * from "./operations/submit.ts";
 export * from "./operations/tokens.ts";
 export * from "./operations/validate.ts";
+export * from "./operations/webhooks.ts";
 export { PROMISES } from "./promises/index.ts";
 export type { ContractPromise } from "./promises/promise.ts";
 export { type Json, type JsonObject, SUBMISSION_STATES, type SubmissionState } from "./states.ts";

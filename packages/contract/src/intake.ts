@@ -88,11 +88,12 @@ export const IntakeDefinitionSchema = Type.Object(
         Type.Object(
           {
             url: Type.String({ maxLength: 2000 }),
-            types: Type.Optional(Type.Array(Type.String())),
-            secret: Type.Optional(Type.String()),
+            types: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+            secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: "Never shown again." })),
           },
           { additionalProperties: false },
         ),
+        { maxItems: 20, description: "Who is sent the events of its submissions." },
       ),
     ),
     retention: Type.Optional(

@@ -4,6 +4,7 @@ import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { createRoute, submissionRoutes } from "./routes/submissions.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 
 /** Every endpoint, one row each. */
 export const ROUTES: readonly Route[] = [
@@ -16,4 +17,5 @@ export const ROUTES: readonly Route[] = [
   ...byKeyRoutes,
   ...intakeRoutes,
   ...keyRoutes,
+  ...webhookRoutes,
 ];

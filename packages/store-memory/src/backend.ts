@@ -10,6 +10,7 @@ import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTables } from "./tables.ts";
 import { createTokenIndex } from "./tokens.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 /** All ports in this process's memory: for tests and trials. Look-ups by filter walk everything there is. */
 export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
@@ -25,6 +26,7 @@ export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
     keys: createKeys(tables),
     submissions: createSubmissions(tables),
     handoffs: createHandoffs(tables),
+    webhooks: createWebhooks(tables),
     close: async () => {
       tables.closed = true;
     },

@@ -51,7 +51,9 @@ export function createEventLog(tables: Tables): EventLog {
           );
         const page = found.slice(0, limit);
         const fits = createSizeLimit();
-        const events = page.filter(({ event }) => fits(event)).map(({ position, event }) => ({ position, event }));
+        const events = page
+          .filter(({ event }) => fits(event))
+          .map(({ position, intakeId, event }) => ({ position, intakeId, event }));
         const whole = events.length === found.length;
         const position = whole ? Math.max(after, tables.events.length) : (events.at(-1)?.position ?? after);
         return { events, position };

@@ -2,6 +2,7 @@ import type { IntakeDefinition } from "@formbridge/contract";
 import {
   type ApiKey,
   type ChainHead,
+  type ClaimedWebhook,
   endedAt,
   type FeedEvent,
   type Handoff,
@@ -28,7 +29,6 @@ export interface StoredSubmission {
 
 interface StoredEvent extends FeedEvent {
   tenant: string;
-  intakeId: string;
 }
 
 /** Everything that a backend holds. What is in here never leaves: answers are copies. */
@@ -47,6 +47,7 @@ export interface Tables {
   intakes: Map<string, StoredIntake>;
   definitions: Map<Hash, IntakeDefinition>;
   keys: Map<string, { key: ApiKey; revoked: boolean }>;
+  webhooks: Map<string, ClaimedWebhook>;
 }
 
 export function createTables(now: () => Instant): Tables {
@@ -64,6 +65,7 @@ export function createTables(now: () => Instant): Tables {
     intakes: new Map(),
     definitions: new Map(),
     keys: new Map(),
+    webhooks: new Map(),
   };
 }
 

@@ -12,6 +12,7 @@ import { migrate } from "./migrate.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 /** All ports on one PostgreSQL database, its schema brought up to date first. Many processes may have it open. */
 export async function openPostgresBackend(options: PostgresOptions): Promise<Backend> {
@@ -29,6 +30,7 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
     keys: createKeys(db),
     submissions: createSubmissions(db),
     handoffs: createHandoffs(db),
+    webhooks: createWebhooks(db),
     close: db.close,
   };
 }

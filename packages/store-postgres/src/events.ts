@@ -4,6 +4,7 @@ import type { Database, Statement } from "./database.ts";
 
 const COLUMNS = [
   "position",
+  "intake_id",
   "event_id",
   "seq",
   "stream",
@@ -56,6 +57,7 @@ const FEED: Statement = {
 
 interface EventColumns {
   position: number;
+  intake_id: string;
   event_id: string;
   seq: number;
   stream: EventStream;
@@ -127,7 +129,11 @@ export function createEventLog(db: Database): EventLog {
       const times = [isoOf(from), isoOf(until)];
       const values = [tenant, after, limit, MAX_PAGE_SIZE, streams, types ?? null, intakeIds ?? null, ...times];
       const rows = await db.read<Row<{ looked_to: number | null }>>(FEED, values);
-      const events = rows.filter(isEvent).map((columns) => ({ position: columns.position, event: eventOf(columns) }));
+      const events = rows.filter(isEvent).map((columns) => ({
+        position: columns.position,
+        intakeId: columns.intake_id,
+        event: eventOf(columns),
+      }));
       return { events, position: events.at(-1)?.position ?? rows.at(-1)?.looked_to ?? after };
     },
   };

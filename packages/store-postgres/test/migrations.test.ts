@@ -34,7 +34,8 @@ const SCHEMA = `
 
 describe("migrations", () => {
   it("bring an empty database up to date, once", async () => {
-    expect(idsOf([...MIGRATIONS])).toEqual(MIGRATIONS.map((_, index) => index + 1));
+    const ids = idsOf([...MIGRATIONS]);
+    expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
     expect(await migrate(optionsFor(database.url))).toEqual(MIGRATIONS);
     expect(await migrate(optionsFor(database.url))).toEqual([]);
     expect(await ledger()).toEqual(MIGRATIONS.map(({ id }) => ({ id })));

@@ -19,6 +19,7 @@ import { createIdempotency, createRecords } from "./records.ts";
 import { createRowCache } from "./row-cache.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 export interface SqliteOptions {
   /** Created when absent. Other processes may read it while it is open. */
@@ -68,6 +69,7 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     keys: createKeys(db, now, cache),
     submissions: createSubmissions(db),
     handoffs: createHandoffs(db),
+    webhooks: createWebhooks(db, now),
     close: async () => {
       group.close();
       db.close();

@@ -31,6 +31,9 @@ const SELECT: Record<CopyKind, string> = {
     FROM handoff_keys AS k JOIN handoffs AS h ON h.handoff_id = k.handoff_id
     JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY k.hash`,
   jobs: "SELECT tenant, key, kind, lane, submission_id, run_at, attempt, leased_until FROM jobs ORDER BY tenant, key",
+  webhooks: `SELECT webhook_id, tenant, defined_by, revision, doc, state, position, ahead, seen, stuck, failures, next_attempt_at, last_error,
+      claim, leased_until
+    FROM webhooks ORDER BY webhook_id`,
 };
 
 type Columns = Record<string, string | number | null>;
@@ -73,7 +76,8 @@ function* pagesOf<Kind extends CopyKind>(rows: Iterable<Columns>): Generator<Cop
 const MARKS = `SELECT (SELECT max(position) FROM events), (SELECT sum(revision) FROM submissions),
   (SELECT group_concat(digest || retired || updated_at) FROM intakes), (SELECT group_concat(key_id || revoked) FROM api_keys),
   (SELECT max(record_id) FROM records), (SELECT sum(live_until) FROM records),
-  (SELECT sum(run_at + attempt + leased_until) FROM jobs)`;
+  (SELECT sum(run_at + attempt + leased_until) FROM jobs),
+  (SELECT group_concat(webhook_id || revision || state || claim || next_attempt_at || leased_until) FROM webhooks)`;
 
 /** Opens the file for itself alone: another process that has it open, or opens it later, is in the way of one of the two. */
 function openAlone(file: string): Database {

@@ -22,9 +22,11 @@ type EventColumns = [
   payloadDigest: string,
   prevHash: string,
   hash: string,
+  intakeId: string,
 ];
 const COLUMNS = `e.position, e.event_id, e.seq, e.stream, e.type, s.submission_id, e.ts, e.state, e.version, e.actor, e.payload,
-  e.actor_salt, lower(hex(e.actor_digest)), e.payload_salt, lower(hex(e.payload_digest)), lower(hex(e.prev_hash)), lower(hex(e.hash))`;
+  e.actor_salt, lower(hex(e.actor_digest)), e.payload_salt, lower(hex(e.payload_digest)), lower(hex(e.prev_hash)), lower(hex(e.hash)),
+  s.intake_id`;
 
 const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
 
@@ -119,6 +121,7 @@ const isoOf = (at: Instant | undefined): string | null => (at === undefined ? nu
 const FEED_WINDOW = 5_000;
 const MAX_WINDOWS = 10;
 const PAYLOAD = 10;
+const INTAKE_ID = 17;
 
 /** Takes rows until they add up to a full page: a page is bounded by its size, not only by its length. */
 function takeWhileSmall(rows: Iterable<EventColumns>): EventColumns[] {
@@ -199,7 +202,11 @@ export function createEventLog(db: Database): EventLog {
         for (let start = after, looked = 0; ; looked += 1) {
           const end = Math.min(start + FEED_WINDOW, last);
           const rows = takeWhileSmall(ofAll.iterate({ ...filter, after: start, end, limit }));
-          const events = rows.map((columns) => ({ position: columns[0], event: eventOf(columns) }));
+          const events = rows.map((columns) => ({
+            position: columns[0],
+            intakeId: columns[INTAKE_ID],
+            event: eventOf(columns),
+          }));
           if (events.length > 0) return { events, position: events.at(-1)?.position ?? end };
           if (end >= last || looked >= MAX_WINDOWS) return { events, position: Math.max(end, after) };
           start = end;

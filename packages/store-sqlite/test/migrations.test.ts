@@ -7,7 +7,8 @@ describe("migrations", () => {
   it("bring a new file up to date, once", () => {
     const db = openDatabase(tempFile());
     const pending = pendingMigrations(db);
-    expect(pending.map(({ id }) => id)).toEqual(pending.map((_, index) => index + 1));
+    const ids = pending.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
     expect(migrate(db)).toEqual(pending);
     expect(pendingMigrations(db)).toEqual([]);
     expect(migrate(db)).toEqual([]);

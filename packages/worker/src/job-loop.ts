@@ -1,5 +1,5 @@
 import { JOBS_DUE, type Job, type JobKind, type Jobs, type Operations, type Wakeups } from "@formbridge/core";
-import type { Loop } from "./every.ts";
+import { type ClaimLoop, startClaimLoop } from "./claim-loop.ts";
 
 export interface JobOptions {
   operations: Operations;
@@ -25,86 +25,29 @@ const RUN: Record<JobKind, Run> = {
   escalate: (operations, job) => operations.escalate(job),
 };
 
-export interface JobLoop extends Loop {
-  /** Runs what is due until nothing is, and answers how many jobs that were. */
-  drain(): Promise<number>;
-}
-
 /**
- * Claims jobs as there is room and runs them side by side. A job's operation commits its outcome itself; one that throws leaves
- * its job leased, and it comes back when the lease is over.
- *
- *   woken, polled or room again ──▶ claim ──▶ run … ──▶ room again
+ * Runs jobs side by side, from each lane as many as it has room for. A job's operation commits its outcome itself; one that
+ * throws leaves its job leased, and it comes back when the lease is over.
  */
-export function startJobs(options: JobOptions): JobLoop {
-  const { jobs, wakeups, pollMs, onError } = options;
-  const ending = new AbortController();
-  const running = new Set<Promise<void>>();
+export function startJobs(options: JobOptions): ClaimLoop {
+  const { jobs, operations, leaseMs, perLane, onError } = options;
   const busy = new Map<string, number>();
-  let claiming: Promise<number> | undefined;
-  let isWanted = false;
-  let stopped = false;
-
-  function run(job: Job): void {
-    busy.set(job.lane, (busy.get(job.lane) ?? 0) + 1);
-    const done = RUN[job.kind](options.operations, job, ending.signal)
-      .catch((error: unknown) => onError(job.kind, error))
-      .then(() => {
-        running.delete(done);
-        const left = (busy.get(job.lane) ?? 1) - 1;
-        if (left === 0) busy.delete(job.lane);
-        else busy.set(job.lane, left);
-        look();
-      });
-    running.add(done);
-  }
-
-  async function claim(): Promise<number> {
-    const { atOnce, perLane, leaseMs } = options;
-    const limit = atOnce - running.size;
-    if (limit <= 0) return 0;
-    const claimed = await jobs.claim({ limit, leaseMs, perLane, busy });
-    for (const job of claimed) run(job);
-    return claimed.length;
-  }
-
-  /** One claim at a time; what asks for one meanwhile gets the next. */
-  function look(): void {
-    isWanted = true;
-    if (claiming !== undefined || stopped) return;
-    isWanted = false;
-    claiming = claim().catch((error: unknown) => {
-      onError("jobs", error);
-      return 0;
-    });
-    void claiming.then(() => {
-      claiming = undefined;
-      if (isWanted) look();
-    });
-  }
-
-  const unsubscribe = wakeups.subscribe(JOBS_DUE, look);
-  const timer = setInterval(look, pollMs);
-  look();
-  return {
-    async drain() {
-      let count = 0;
-      while (true) {
-        await claiming;
-        const claimed = await claim();
-        if (claimed === 0 && running.size === 0) return count;
-        count += claimed;
-        await Promise.all(running);
-      }
-    },
-    async stop() {
-      stopped = true;
-      unsubscribe();
-      clearInterval(timer);
-      const grace = setTimeout(() => ending.abort(), options.graceMs);
-      await claiming;
-      await Promise.all(running);
-      clearTimeout(grace);
-    },
+  const count = (lane: string, by: number): void => {
+    const now = (busy.get(lane) ?? 0) + by;
+    if (now === 0) busy.delete(lane);
+    else busy.set(lane, now);
   };
+  return startClaimLoop<Job>({
+    ...options,
+    name: "jobs",
+    topic: JOBS_DUE,
+    gatherMs: 0,
+    claim: (limit) => jobs.claim({ limit, leaseMs, perLane, busy }),
+    async run(job, signal) {
+      count(job.lane, 1);
+      await RUN[job.kind](operations, job, signal).catch((error: unknown) => onError(job.kind, error));
+      count(job.lane, -1);
+      return true;
+    },
+  });
 }

@@ -1,23 +1,27 @@
+import type { ClaimLoop } from "./claim-loop.ts";
 import { every, type Loop } from "./every.ts";
-import { type JobLoop, type JobOptions, startJobs } from "./job-loop.ts";
+import { type JobOptions, startJobs } from "./job-loop.ts";
+import { startWebhooks, type WebhookOptions } from "./webhook-loop.ts";
 
-export interface WorkerOptions extends JobOptions {
+export interface WorkerOptions extends JobOptions, WebhookOptions {
   sweepIntervalMs: number;
   sweepBatch: number;
   auditFlushMs: number;
-  /** false: another process runs the jobs. */
+  /** false: another process runs the jobs, and sends events. */
   runsJobs: boolean;
 }
 
 export interface Worker extends Loop {
-  /** Absent where another process runs the jobs. */
-  jobs?: JobLoop;
+  /** Absent where another process runs the jobs, and sends events. */
+  jobs?: ClaimLoop;
+  webhooks?: ClaimLoop;
 }
 
-/** What the server does by itself: run jobs, expire and warn in time, forget what is over, write down what was read. */
+/** What the server does by itself: run jobs, send events, expire and warn in time, forget what is over, write down what was read. */
 export function startWorker(options: WorkerOptions): Worker {
   const { operations, onError } = options;
   const jobs = options.runsJobs ? startJobs(options) : undefined;
+  const webhooks = options.runsJobs ? startWebhooks(options) : undefined;
   const loops = [
     every(
       options.sweepIntervalMs,
@@ -32,8 +36,9 @@ export function startWorker(options: WorkerOptions): Worker {
   ];
   return {
     ...(jobs && { jobs }),
+    ...(webhooks && { webhooks }),
     async stop() {
-      await Promise.all([jobs?.stop(), ...loops.map((loop) => loop.stop())]);
+      await Promise.all([jobs?.stop(), webhooks?.stop(), ...loops.map((loop) => loop.stop())]);
       await operations.flushAudit().catch((error: unknown) => onError("audit", error));
     },
   };

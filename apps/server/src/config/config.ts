@@ -66,6 +66,7 @@ export interface Config {
     leaseMs: number;
     pollMs: number;
   };
+  webhooksAtOnce: number;
   sweepIntervalMs: number;
   auditFlushMs: number;
   pageTokenTtlMs: number;
@@ -123,6 +124,7 @@ export function readConfig(env: Env = process.env): Config {
       leaseMs: read.number("FORMBRIDGE_JOB_LEASE_MS", { min: 1_000 }),
       pollMs: read.number("FORMBRIDGE_JOB_POLL_MS", { min: 1 }),
     },
+    webhooksAtOnce: read.number("FORMBRIDGE_WEBHOOKS_AT_ONCE", { min: 1 }),
     sweepIntervalMs: read.number("FORMBRIDGE_SWEEP_INTERVAL_MS", { min: 10 }),
     auditFlushMs: read.number("FORMBRIDGE_AUDIT_FLUSH_MS", { min: 10 }),
     pageTokenTtlMs: read.number("FORMBRIDGE_PAGE_TOKEN_TTL_MS", { min: 1000 }),
@@ -171,6 +173,8 @@ function operationSettings(read: Reader): Settings {
     deliveryWaitMaxMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MAX_MS"),
     sweepBatch: read.number("FORMBRIDGE_SWEEP_BATCH", { min: 1 }),
     maxSchemaFields: read.number("FORMBRIDGE_MAX_SCHEMA_FIELDS", { min: 1 }),
+    maxWebhooks: read.number("FORMBRIDGE_MAX_WEBHOOKS"),
+    webhookSecretGraceMs: read.number("FORMBRIDGE_WEBHOOK_SECRET_GRACE_MS"),
     rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),
   };
 }

@@ -146,6 +146,12 @@ export const SETTINGS = {
   FORMBRIDGE_JOBS_PER_LANE: count(16, "of these, jobs of one kind for one intake: a slow destination takes no more"),
   FORMBRIDGE_JOB_LEASE_MS: ms(60_000, "after this a job of a worker that is silent goes to another"),
   FORMBRIDGE_JOB_POLL_MS: ms(1_000, "how often is looked for jobs whose time has come"),
+  FORMBRIDGE_WEBHOOKS_AT_ONCE: count(64, "event webhooks that a process sends to at the same time"),
+  FORMBRIDGE_MAX_WEBHOOKS: count(100, "event webhooks that callers of one tenant may make"),
+  FORMBRIDGE_WEBHOOK_SECRET_GRACE_MS: ms(
+    86_400_000,
+    "how long the secret of an event webhook signs beside the one that took its place",
+  ),
   FORMBRIDGE_SWEEP_INTERVAL_MS: ms(60_000, "pause between two sweeps"),
   FORMBRIDGE_SWEEP_BATCH: count(500, "what one step of a sweep takes"),
   FORMBRIDGE_AUDIT_FLUSH_MS: ms(5_000, "how often read audits are written"),

@@ -14,6 +14,7 @@ import { listEvents } from "./list-events.ts";
 import { listHandoffs } from "./list-handoffs.ts";
 import { listSubmissions } from "./list-submissions.ts";
 import { openSession } from "./open-session.ts";
+import { pushEvents } from "./push-events.ts";
 import { reissueToken } from "./reissue-token.ts";
 import { requestUpload } from "./request-upload.ts";
 import { retryDelivery } from "./retry-delivery.ts";
@@ -29,6 +30,14 @@ import type { Context } from "./support/context.ts";
 import { sweep } from "./sweep.ts";
 import { validate } from "./validate.ts";
 import { watchEvents } from "./watch-events.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  enableWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+} from "./webhooks.ts";
 
 /** Every operation, one row each: a binding calls these and nothing below them. */
 const OPERATIONS = {
@@ -63,8 +72,15 @@ const OPERATIONS = {
   issueKey,
   listKeys,
   revokeKey,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  deleteWebhook,
+  enableWebhook,
+  rotateWebhookSecret,
   deliver,
   escalate,
+  pushEvents,
   sweep,
 } as const;
 

@@ -32,6 +32,10 @@ export interface Settings {
   /** What is forgotten or expired in one go. */
   sweepBatch: number;
   maxSchemaFields: number;
+  /** Webhooks that callers of one tenant may have. */
+  maxWebhooks: number;
+  /** How long a webhook's secret signs beside the one that took its place. */
+  webhookSecretGraceMs: number;
   /** false: no limit is counted. */
   rateLimits: RateRules | false;
 }

@@ -40,7 +40,8 @@ export function eventFilter(query: { stream?: EventStream | "all"; types?: strin
   return { streams, ...(known && { types: known }) };
 }
 
-const streamsOf = (types: EventType[] | undefined): readonly EventStream[] =>
+/** Without types, the submission stream. */
+export const streamsOf = (types: readonly EventType[] | undefined): readonly EventStream[] =>
   types === undefined ? ["submission"] : [...new Set(types.map((type) => EVENT_TYPES[type].stream))];
 
 export async function getEvents(context: Context, call: GetEventsCall): Promise<Answer<GetEventsResponse>> {

@@ -14,6 +14,7 @@ import type { Caller } from "./caller.ts";
 import type { Answer } from "./support/answer.ts";
 import { authenticate, hasRole, reachesIntake, requirePrincipal, requireRole } from "./support/authenticate.ts";
 import type { Context } from "./support/context.ts";
+import { keepEventWebhooks } from "./support/event-webhooks.ts";
 import { viewOf } from "./support/intake-view.ts";
 import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
 
@@ -99,11 +100,21 @@ export async function putIntake(
 
 const MAX_TRIES = 8;
 
+interface NewIntake {
+  tenant: string;
+  source: "folder" | "api";
+  definition: IntakeDefinition;
+}
+
 /** Makes a checked definition the current one of its id. What it says again changes nothing; any change needs a version. */
-export async function registerIntake(
-  context: Context,
-  intake: { tenant: string; source: "folder" | "api"; definition: IntakeDefinition },
-): Promise<Answer<IntakeResponse>> {
+export async function registerIntake(context: Context, intake: NewIntake): Promise<Answer<IntakeResponse>> {
+  const answer = await makeCurrent(context, intake);
+  // Also when nothing changed: whoever made it current may have died before this.
+  await keepEventWebhooks(context, intake.definition.id);
+  return answer;
+}
+
+async function makeCurrent(context: Context, intake: NewIntake): Promise<Answer<IntakeResponse>> {
   const { intakes } = context.deps.backend;
   const { definition, source, tenant } = intake;
   const digest = sha256(canonicalJson(definition));
@@ -126,10 +137,7 @@ export async function registerIntake(
   throw new ContractError("conflict", "Others keep changing this intake.", { retryable: true });
 }
 
-function refuseClash(
-  known: StoredIntake | undefined,
-  next: { tenant: string; source: "folder" | "api"; definition: IntakeDefinition; digest: string },
-): void {
+function refuseClash(known: StoredIntake | undefined, next: NewIntake & { digest: string }): void {
   if (known === undefined) return;
   const { id, version } = next.definition;
   if (known.tenant !== next.tenant) throw new ContractError("conflict", `The intake id ${id} is taken.`);

@@ -8,6 +8,7 @@ import type { Keys } from "./keys.ts";
 import type { Store } from "./store.ts";
 import type { Submissions } from "./submissions.ts";
 import type { TokenIndex } from "./tokens.ts";
+import type { Webhooks } from "./webhooks.ts";
 
 /** Every port that one database serves. What is written through one of them, the others see. */
 export interface Backend {
@@ -21,6 +22,7 @@ export interface Backend {
   keys: Keys;
   submissions: Submissions;
   handoffs: Handoffs;
+  webhooks: Webhooks;
   /** Finishes the commits that were handed in, then lets go of the database. Commits after it throw `StoreDown`. */
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ interface OfSubmission {
 
 /**
  * Everything that a store keeps, as it keeps it, in the order in which it can be written: nothing refers to what comes later.
- * Hashes are hexadecimal. `definition`, `doc`, `actor`, `payload`, `created_by` and `principal` are JSON texts.
+ * Hashes are hexadecimal. `definition`, `doc`, `actor`, `payload`, `created_by`, `principal`, `ahead` and `stuck` are JSON texts.
  */
 export interface CopiedRows {
   definitions: { digest: Hash; tenant: string; definition: string };
@@ -104,6 +104,23 @@ export interface CopiedRows {
     attempt: number;
     leased_until: Instant;
   };
+  webhooks: {
+    webhook_id: string;
+    tenant: string;
+    defined_by: string | null;
+    revision: number;
+    doc: string;
+    state: string;
+    position: number;
+    ahead: string;
+    seen: number | null;
+    stuck: string | null;
+    failures: number;
+    next_attempt_at: Instant;
+    last_error: string | null;
+    claim: number;
+    leased_until: Instant;
+  };
 }
 
 export type CopyKind = keyof CopiedRows;
@@ -120,6 +137,7 @@ export const COPY_KINDS = [
   "handoffs",
   "handoff_keys",
   "jobs",
+  "webhooks",
 ] as const satisfies readonly CopyKind[];
 
 /** A whole store at one moment, to be copied. Nobody else can write to it until it is closed. */

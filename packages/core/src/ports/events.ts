@@ -12,6 +12,7 @@ export interface EventFilter {
 export type FeedPosition = number;
 export interface FeedEvent {
   position: FeedPosition;
+  intakeId: string;
   event: ChainedEvent;
 }
 
@@ -47,9 +48,12 @@ export interface EventLog {
   ): Promise<FeedPage>;
 }
 
+/** What is woken (`Wakeups`) when any submission has new events. */
+export const EVENTS_WRITTEN = "events";
+
 /**
- * Tells waiting readers that a submission has new events, and workers that jobs are due (`JOBS_DUE`). A hint: the store is the
- * truth, and a lost hint only delays.
+ * Tells waiting readers that a submission has new events, and workers that jobs are due (`JOBS_DUE`) or events are to be sent
+ * (`EVENTS_WRITTEN`). A hint: the store is the truth, and a lost hint only delays.
  */
 export interface Wakeups {
   notify(submissionId: string): void;

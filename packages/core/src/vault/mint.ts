@@ -3,7 +3,7 @@ import { createRandomPool } from "./random-pool.ts";
 
 /** Makes ids, which are time-ordered, and secrets, which never are. */
 export interface Randomness {
-  newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof"): string;
+  newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof" | "whk"): string;
   /** `rtok_` and 32 random bytes. */
   resumeToken(): string;
   /** `sess_` and 32 random bytes. */
@@ -12,6 +12,8 @@ export interface Randomness {
   code(): string;
   /** `fbk_` and 32 random bytes. */
   apiKey(): string;
+  /** `whsec_` and 32 random bytes. */
+  webhookSecret(): string;
   /** 16 random bytes, in hex. */
   salt(): string;
   /** Between 0 and 1. Not for secrets. */
@@ -30,6 +32,7 @@ export function createRandomness(): Randomness {
     session: () => `sess_${draw(32).toString("base64url")}`,
     code: () => Array.from(draw(10), (byte) => CODE_LETTERS[byte % CODE_LETTERS.length]).join(""),
     apiKey: () => `fbk_${draw(32).toString("base64url")}`,
+    webhookSecret: () => `whsec_${draw(32).toString("base64")}`,
     salt: () => draw(16).toString("hex"),
     chance: Math.random,
   };

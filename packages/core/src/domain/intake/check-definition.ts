@@ -12,6 +12,7 @@
  */
 import { FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import { checkEventTypes } from "../webhooks/check-event-types.ts";
 import { ruleProblems } from "./auto-approve.ts";
 import { checkDestination, checkEventWebhooks } from "./check-destination.ts";
 import { checkSchema } from "./check-schema.ts";
@@ -50,6 +51,7 @@ export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: Defi
   checkDestination(definition.destination, problems);
   checkEventWebhooks(definition.eventWebhooks, problems);
   checkSteps(definition, problems);
+  checkEventTypes(definition, problems);
   refuseIfAny(problems);
   return definition;
 }

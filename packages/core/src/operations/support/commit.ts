@@ -7,6 +7,7 @@ import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import { auditEvent, planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
+import { EVENTS_WRITTEN } from "../../ports/events.ts";
 import { JOBS_DUE } from "../../ports/jobs.ts";
 import { type AuditEvent, type Change, type Committed, type KeyWrite, StoreDown } from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
@@ -74,6 +75,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   const committed = await commitTimed(deps, change);
   if (committed.kind === "committed") {
     if (plan.events.length > 0) deps.wakeups.notify(after.submissionId);
+    if (plan.events.length + change.audit.length > 0) deps.wakeups.notify(EVENTS_WRITTEN);
     if (change.jobs.some(({ runAt }) => runAt <= committed.at)) deps.wakeups.notify(JOBS_DUE);
   }
   return { committed, after, ...(token !== undefined && { token }) };

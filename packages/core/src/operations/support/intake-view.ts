@@ -32,7 +32,7 @@ export function viewOf(
 }
 
 /** `amqp://user:password@host` is common for queues, a key in the query for webhooks. */
-function withoutCredentials(url: string): string {
+export function withoutCredentials(url: string): string {
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);
   parsed.username = "";

@@ -1,0 +1,240 @@
+import type { ClaimedWebhook, Webhook, WebhookProgress } from "@formbridge/core";
+import { describe, expect, it } from "vitest";
+import { creation, newWebhook, TENANT } from "./fixtures.ts";
+import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
+
+const LEASE = 1_000;
+const idsOf = (webhooks: readonly Webhook[]): string[] => webhooks.map(({ webhookId }) => webhookId);
+
+/** Something is written in the tenant's feed. */
+const write = ({ store, clock }: Subject, tenant = TENANT) => store.commit(creation({ at: clock.now(), tenant }));
+
+async function added(subject: Subject, details: Partial<Webhook> = {}): Promise<Webhook> {
+  const webhook = newWebhook(details);
+  expect(await subject.webhooks.add(webhook)).toBe("added");
+  return webhook;
+}
+
+/** One that has something to send, and that a worker holds. */
+async function held(subject: Subject): Promise<ClaimedWebhook> {
+  await added(subject);
+  await write(subject);
+  const [claimed] = await subject.webhooks.claim(1, LEASE);
+  if (claimed === undefined) throw new Error("nothing was claimed");
+  return claimed;
+}
+
+const progressOf = (claimed: ClaimedWebhook, rest: Partial<WebhookProgress> = {}): WebhookProgress => ({
+  ...claimed.progress,
+  ...rest,
+});
+
+export function describeWebhooks(open: OpenBackend): void {
+  describe("webhooks", () => {
+    const subject = useBackend(open);
+    describe("keeping", () => keeping(subject));
+    describe("changing", () => changing(subject));
+    describe("claiming", () => claiming(subject));
+    describe("settling", () => settling(subject));
+  });
+}
+
+function keeping(subject: () => Subject): void {
+  it("are found by id and tenant, exactly as added, active, at the end of the feed", async () => {
+    const { webhooks, events, clock } = subject();
+    await write(subject());
+    const webhook = await added(subject(), {
+      types: ["submission.created"],
+      intakes: ["contact"],
+      definedBy: "contact",
+    });
+    const found = await webhooks.get(webhook);
+    const { position } = await events.feed({ tenant: TENANT, streams: ["submission"] }, { after: 0, limit: 100 });
+    expect(found?.progress.position).toBeGreaterThanOrEqual(position);
+    const progress = { state: "active", ahead: [], failures: 0, nextAttemptAt: clock.now() };
+    expect(found).toEqual({ ...webhook, progress: { ...progress, position: found?.progress.position } });
+    expect(await webhooks.get({ ...webhook, tenant: "other" })).toBeUndefined();
+    expect(await webhooks.get({ ...webhook, webhookId: "whk_nobody" })).toBeUndefined();
+  });
+
+  it("one with a known id is left as it is", async () => {
+    const { webhooks } = subject();
+    const webhook = await added(subject());
+    expect(await webhooks.add({ ...webhook, url: "https://other.invalid" })).toBe("known");
+    expect((await webhooks.get(webhook))?.url).toBe(webhook.url);
+  });
+
+  it("callers of a tenant have so many at most; what intakes define is not counted", async () => {
+    const { webhooks } = subject();
+    await added(subject(), { definedBy: "contact" });
+    await added(subject(), { tenant: "other" });
+    expect(await webhooks.add(newWebhook(), 1)).toBe("added");
+    expect(await webhooks.add(newWebhook(), 1)).toBe("full");
+    expect(await webhooks.add(newWebhook({ definedBy: "contact" }))).toBe("added");
+  });
+
+  it("list by id, page by page, without other tenants', and by the intake that defines them", async () => {
+    const { webhooks } = subject();
+    const [a, b, c, d] = [
+      newWebhook(),
+      newWebhook({ definedBy: "contact" }),
+      newWebhook({ tenant: "o" }),
+      newWebhook(),
+    ];
+    for (const webhook of [d, c, b, a]) await webhooks.add(webhook);
+    expect(idsOf(await webhooks.list({ tenant: TENANT }, 10))).toEqual(idsOf([a, b, d]));
+    expect(idsOf(await webhooks.list({ tenant: TENANT, after: a.webhookId }, 1))).toEqual(idsOf([b]));
+    expect(idsOf(await webhooks.list({ tenant: TENANT, definedBy: "contact" }, 10))).toEqual(idsOf([b]));
+    expect(await webhooks.list({ tenant: TENANT, definedBy: "other" }, 10)).toEqual([]);
+  });
+
+  it("are removed once, by their own tenant only", async () => {
+    const { webhooks } = subject();
+    const webhook = await added(subject());
+    expect(await webhooks.remove({ ...webhook, tenant: "other" })).toBe(false);
+    expect(await webhooks.remove(webhook)).toBe(true);
+    expect(await webhooks.remove(webhook)).toBe(false);
+    expect(await webhooks.get(webhook)).toBeUndefined();
+  });
+}
+
+function changing(subject: () => Subject): void {
+  it("takes the place of the revision before it alone, and leaves the progress", async () => {
+    const { webhooks } = subject();
+    const claimed = await held(subject());
+    const { progress, claim: _claim, leasedUntil: _until, ...webhook } = claimed;
+    const next = { ...webhook, url: "https://new.invalid", revision: 2 };
+    expect(await webhooks.update({ ...next, tenant: "other" })).toBe(false);
+    expect(await webhooks.update(next)).toBe(true);
+    expect(await webhooks.update(next)).toBe(false);
+    expect(await webhooks.get(webhook)).toEqual({ ...next, progress });
+    expect(await webhooks.settle(claimed, progressOf(claimed, { failures: 3 }))).toBe(true);
+    expect(await webhooks.get(webhook)).toMatchObject({ url: next.url, progress: { failures: 3 } });
+  });
+
+  it("enabled, it goes on where it stopped", async () => {
+    const { webhooks, clock } = subject();
+    const claimed = await held(subject());
+    const { position } = claimed.progress;
+    const aside = { seen: position + 2, stuck: ["sub_1"] };
+    const stopped = { state: "disabled" as const, ahead: [position + 2], aside, failures: 9, lastError: "gone" };
+    await webhooks.settle(claimed, progressOf(claimed, { ...stopped, nextAttemptAt: clock.now() + 50 }));
+    expect((await webhooks.get(claimed))?.progress).toMatchObject(stopped);
+    clock.advance(100);
+    expect(await webhooks.claim(1, LEASE)).toEqual([]);
+    expect(await webhooks.enable({ ...claimed, tenant: "other" })).toBe(false);
+    expect(await webhooks.enable(claimed)).toBe(true);
+    const progress = { state: "active", position, ahead: [position + 2], failures: 0, nextAttemptAt: clock.now() };
+    expect((await webhooks.get(claimed))?.progress).toEqual(progress);
+    expect(idsOf(await webhooks.claim(1, LEASE))).toEqual([claimed.webhookId]);
+  });
+}
+
+function claiming(subject: () => Subject): void {
+  it("gives one only when something was written since", async () => {
+    const { webhooks, clock } = subject();
+    await write(subject());
+    const webhook = await added(subject());
+    expect(await webhooks.claim(10, LEASE)).toEqual([]);
+    await write(subject());
+    const stored = await webhooks.get(webhook);
+    expect(await webhooks.claim(10, LEASE)).toEqual([{ ...stored, claim: 1, leasedUntil: clock.now() + LEASE }]);
+  });
+
+  it("gives it to nobody else until the lease is over", async () => {
+    const { webhooks, clock } = subject();
+    const { webhookId } = await held(subject());
+    clock.advance(LEASE - 1);
+    expect(await webhooks.claim(10, LEASE)).toEqual([]);
+    clock.advance(1);
+    expect(await webhooks.claim(10, LEASE)).toMatchObject([{ webhookId, claim: 2 }]);
+  });
+
+  it("gives those first that are due longest, as many as asked, and none before its time", async () => {
+    const { webhooks, clock } = subject();
+    const [a, b, c] = [await added(subject()), await added(subject()), await added(subject())];
+    await write(subject());
+    const at = clock.now();
+    const claimed = await webhooks.claim(10, LEASE);
+    for (const [webhook, nextAttemptAt] of [
+      [a, at + 20],
+      [b, at + 10],
+      [c, at + 30],
+    ] as const) {
+      const own = claimed.find(({ webhookId }) => webhookId === webhook.webhookId);
+      if (own !== undefined) await webhooks.settle(own, progressOf(own, { nextAttemptAt }));
+    }
+    expect(await webhooks.claim(10, LEASE)).toEqual([]);
+    clock.advance(29);
+    expect(idsOf(await webhooks.claim(1, LEASE))).toEqual(idsOf([b]));
+    expect(idsOf(await webhooks.claim(10, LEASE))).toEqual(idsOf([a]));
+  });
+
+  it("before its time, gives one that goes on aside only when something was written behind what it has seen", async () => {
+    const { webhooks, events, clock } = subject();
+    const claimed = await held(subject());
+    const { position: seen } = await events.feed(
+      { tenant: TENANT, streams: ["submission", "token"] },
+      { after: 0, limit: 100 },
+    );
+    const aside = { seen, stuck: ["sub_1", "sub_2"] };
+    await webhooks.settle(claimed, progressOf(claimed, { aside, failures: 1, nextAttemptAt: clock.now() + 10 }));
+    expect(await webhooks.claim(1, LEASE)).toEqual([]);
+    await write(subject());
+    const [again] = await webhooks.claim(1, LEASE);
+    expect(again?.progress).toEqual({ ...claimed.progress, aside, failures: 1, nextAttemptAt: clock.now() + 10 });
+    if (again !== undefined) await webhooks.settle(again, progressOf(claimed, { nextAttemptAt: clock.now() + 10 }));
+    expect((await webhooks.get(claimed))?.progress.aside).toBeUndefined();
+    expect(await webhooks.claim(1, LEASE)).toEqual([]);
+    clock.advance(10);
+    expect(idsOf(await webhooks.claim(1, LEASE))).toEqual([claimed.webhookId]);
+  });
+
+  it("gives every one to one of many claimers", async () => {
+    const { webhooks } = subject();
+    for (let count = 0; count < 20; count++) await added(subject());
+    await write(subject());
+    const claims = await Promise.all(Array.from({ length: 10 }, () => webhooks.claim(3, LEASE)));
+    const ids = idsOf(claims.flat());
+    expect(ids).toHaveLength(20);
+    expect(new Set(ids).size).toBe(20);
+  });
+}
+
+function settling(subject: () => Subject): void {
+  it("writes down how far it came, and lets go", async () => {
+    const { webhooks } = subject();
+    const claimed = await held(subject());
+    const { position } = claimed.progress;
+    const progress = progressOf(claimed, {
+      position: position + 1,
+      ahead: [position + 3, position + 4],
+      lastError: "x",
+    });
+    await write(subject());
+    expect(await webhooks.settle(claimed, progress)).toBe(true);
+    expect((await webhooks.get(claimed))?.progress).toEqual(progress);
+    expect(await webhooks.claim(1, LEASE)).toMatchObject([{ claim: 2, progress }]);
+  });
+
+  it("counts for who claimed it last alone, however late", async () => {
+    const { webhooks, clock } = subject();
+    const first = await held(subject());
+    clock.advance(LEASE);
+    const [second] = await webhooks.claim(1, LEASE);
+    const moved = progressOf(first, { position: first.progress.position + 1 });
+    expect(await webhooks.settle(first, moved)).toBe(false);
+    expect((await webhooks.get(first))?.progress).toEqual(first.progress);
+    clock.advance(10 * LEASE);
+    expect(second && (await webhooks.settle(second, moved))).toBe(true);
+    expect((await webhooks.get(first))?.progress).toEqual(moved);
+  });
+
+  it("brings back nothing that was removed", async () => {
+    const { webhooks } = subject();
+    const claimed = await held(subject());
+    await webhooks.remove(claimed);
+    expect(await webhooks.settle(claimed, claimed.progress)).toBe(false);
+    expect(await webhooks.get(claimed)).toBeUndefined();
+  });
+}

@@ -1,0 +1,112 @@
+import Type, { type Static } from "typebox";
+import { EVENT_TYPES, type EventType } from "../events.ts";
+import { IntakeIdSchema } from "../ids.ts";
+import { InstantSchema } from "../states.ts";
+
+/** `whsec_` and 24 to 64 bytes in base64, as Standard Webhooks has it; the operation counts the bytes. */
+const SecretSchema = Type.String({
+  pattern: "^whsec_[A-Za-z0-9+/]{32,88}={0,2}$",
+  description: "What messages are signed with: whsec_ and 24 to 64 bytes in base64. Made when it is not given.",
+  examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwYZ8eNq0dKDs="],
+});
+
+const wanted = {
+  types: Type.Optional(
+    Type.Array(Type.Enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]), {
+      minItems: 1,
+      uniqueItems: true,
+      description: "Only these; by default all of the submission stream.",
+    }),
+  ),
+  intakes: Type.Optional(
+    Type.Array(IntakeIdSchema, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description: "Only events of submissions of these; by default of all.",
+    }),
+  ),
+};
+
+export const CreateWebhookRequest = Type.Object(
+  {
+    url: Type.String({ minLength: 1, maxLength: 2000, description: "Where events are posted: http or https." }),
+    ...wanted,
+    secret: Type.Optional(SecretSchema),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ url: "https://example.com/hooks/formbridge", types: ["submission.finalized"], intakes: ["contact"] }],
+  },
+);
+export type CreateWebhookRequest = Static<typeof CreateWebhookRequest>;
+
+const WebhookSchema = Type.Object(
+  {
+    webhookId: Type.String({ examples: ["whk_01977d3e-8c00-7000-8000-000000000005"] }),
+    url: Type.String({ description: "Without credentials and query." }),
+    ...wanted,
+    definedBy: Type.Optional(Type.String({ description: "The intake whose definition has it in eventWebhooks." })),
+    createdAt: InstantSchema,
+    state: Type.Enum(["active", "disabled"], { description: "disabled: nothing is sent until it is enabled." }),
+    failures: Type.Integer({ minimum: 0, description: "How often the next event was tried in vain." }),
+    nextAttemptAt: Type.Optional(InstantSchema),
+    lastError: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type WebhookView = Static<typeof WebhookSchema>;
+
+export const WebhookResponse = Type.Object(
+  { ok: Type.Literal(true), webhook: WebhookSchema },
+  { additionalProperties: false },
+);
+export type WebhookResponse = Static<typeof WebhookResponse>;
+
+export const CreateWebhookResponse = Type.Object(
+  { ...WebhookResponse.properties, secret: Type.String({ description: "Shown this once." }) },
+  { additionalProperties: false },
+);
+export type CreateWebhookResponse = Static<typeof CreateWebhookResponse>;
+
+export const ListWebhooksQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "50 by default." })),
+    pageToken: Type.Optional(Type.String({ maxLength: 4096 })),
+  },
+  { additionalProperties: false },
+);
+export type ListWebhooksQuery = Static<typeof ListWebhooksQuery>;
+
+export const ListWebhooksResponse = Type.Object(
+  { ok: Type.Literal(true), items: Type.Array(WebhookSchema), nextPageToken: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+export type ListWebhooksResponse = Static<typeof ListWebhooksResponse>;
+
+export const DeleteWebhookResponse = Type.Object(
+  { ok: Type.Literal(true), webhookId: Type.String(), deleted: Type.Literal(true) },
+  { additionalProperties: false },
+);
+export type DeleteWebhookResponse = Static<typeof DeleteWebhookResponse>;
+
+export const EnableWebhookRequest = Type.Object({}, { additionalProperties: false });
+
+export const RotateWebhookSecretRequest = Type.Object(
+  { secret: Type.Optional(SecretSchema) },
+  { additionalProperties: false, examples: [{}] },
+);
+export type RotateWebhookSecretRequest = Static<typeof RotateWebhookSecretRequest>;
+
+export const RotateWebhookSecretResponse = Type.Object(
+  {
+    ok: Type.Literal(true),
+    webhookId: Type.String(),
+    secret: Type.String({ description: "Shown this once." }),
+    oldSecretUntil: Type.Optional(
+      Type.String({ format: "date-time", description: "Until then messages are signed with the old one, too." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RotateWebhookSecretResponse = Static<typeof RotateWebhookSecretResponse>;

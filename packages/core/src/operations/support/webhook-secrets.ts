@@ -1,0 +1,56 @@
+import type { Instant } from "../../domain/instant.ts";
+import type { Webhook, WebhookSecret } from "../../domain/webhooks/webhook.ts";
+import type { Sealer } from "../../ports/sealer.ts";
+import type { WebhookRef } from "../../ports/webhooks.ts";
+import type { Deps } from "../deps.ts";
+
+const boundToWebhook = ({ tenant, webhookId }: WebhookRef): string => `webhook:${tenant}:${webhookId}`;
+
+/** A receiver checks each signature of a message: they do not grow without end, however often a secret is replaced. */
+const MAX_SECRETS = 5;
+
+export const sealSecret = (sealer: Sealer, webhook: WebhookRef, secret: string): WebhookSecret => ({
+  sealed: sealer.seal(secret, boundToWebhook(webhook)),
+});
+
+/** The secrets once `next` has taken the first place: those before it sign until their time is over. */
+export function withNewSecret(
+  { sealer, settings }: Deps,
+  webhook: Webhook,
+  { next, now }: { next: string | undefined; now: Instant },
+): WebhookSecret[] {
+  const until = now + settings.webhookSecretGraceMs;
+  const old = webhook.secrets
+    .map((secret) => ({ ...secret, until: Math.min(secret.until ?? until, until) }))
+    .filter((secret) => secret.until > now);
+  const first = next === undefined ? [] : [sealSecret(sealer, webhook, next)];
+  return [...first, ...old].slice(0, MAX_SECRETS);
+}
+
+/** What a message is signed with now. */
+export function secretsAt(deps: Deps, webhook: Webhook, now: Instant): readonly string[] {
+  const isSigning = ({ until }: WebhookSecret): boolean => until === undefined || until > now;
+  const named = webhook.secrets
+    .filter(isSigning)
+    .map(({ sealed }) => deps.sealer.open(sealed, boundToWebhook(webhook)));
+  const { tenant, definedBy } = webhook;
+  const isNamed = webhook.secrets.some(({ until }) => until === undefined);
+  if (isNamed || definedBy === undefined) return named;
+  return [...deps.webhookSecrets({ tenant, intakeId: definedBy }), ...named];
+}
+
+/** The secret that was not replaced, if there is one. */
+export function currentSecret({ sealer }: Deps, webhook: Webhook): string | undefined {
+  const current = webhook.secrets.find(({ until }) => until === undefined);
+  return current && sealer.open(current.sealed, boundToWebhook(webhook));
+}
+
+/** Do these keys open the webhook's secrets? */
+export function opensWebhook(sealer: Sealer, webhook: Webhook): boolean {
+  try {
+    for (const { sealed } of webhook.secrets) sealer.open(sealed, boundToWebhook(webhook));
+    return true;
+  } catch {
+    return false;
+  }
+}
