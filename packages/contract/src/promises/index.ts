@@ -14,6 +14,7 @@ import { RUNNING_PROMISES } from "./running.ts";
 import { STATES_PROMISES } from "./states.ts";
 import { STORES_PROMISES } from "./stores.ts";
 import { TOKENS_PROMISES } from "./tokens.ts";
+import { WEBHOOK_PROMISES } from "./webhooks.ts";
 
 /** Every promise of the contract, chapter by chapter. */
 export const PROMISES: readonly ContractPromise[] = [
@@ -24,6 +25,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...CONCURRENCY_PROMISES,
   ...IDEMPOTENCY_PROMISES,
   ...EVENTS_PROMISES,
+  ...WEBHOOK_PROMISES,
   ...DELIVERY_PROMISES,
   ...COURIER_PROMISES,
   ...HANDOFF_PROMISES,
