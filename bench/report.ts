@@ -1,4 +1,5 @@
 import type { Measure, Pairing } from "./compare.ts";
+import type { DeliveryRate } from "./delivery.ts";
 import type { Growth } from "./growth.ts";
 import type { HistoryGrowth } from "./history.ts";
 import type { Instances } from "./instances.ts";
@@ -42,6 +43,10 @@ export function checksOfPairing({ kind, throughputRatio, p99Ratio }: Pairing): C
 export const checksOfGrowth = ({ read, setFields }: Pick<Growth, "read" | "setFields">, tokens: string): Check[] => [
   atMost(`GET by token: ${tokens} tokens against 10k, time`, 1 / read.throughputRatio, 1.3),
   atMost(`setFields: ${tokens} tokens against 10k, time`, 1 / setFields.throughputRatio, 1.3),
+];
+
+export const checksOfDelivery = ({ perSecond }: DeliveryRate): Check[] => [
+  atLeast("deliveries a second to a local receiver", perSecond, 1_000),
 ];
 
 const TWO_INSTANCES = 1.6;

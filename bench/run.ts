@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
  * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead. A flag for a part
- * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--postgres-growth` (5M tokens),
+ * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--delivery`, `--postgres-growth` (5M tokens),
  * `--instances` (two against one), `--token-lookups` (PostgreSQL alone, and Redis in front of it).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, startClient } from "./client-process.ts";
 import { CONNECTIONS, compare, createSide, type Pairing, type Side } from "./compare.ts";
+import { measureDelivery } from "./delivery.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHistory } from "./history.ts";
 import { measureInstances } from "./instances.ts";
@@ -17,6 +18,7 @@ import { measurePostgres } from "./postgres.ts";
 import { measurePostgresGrowth } from "./postgres-growth.ts";
 import {
   type Check,
+  checksOfDelivery,
   checksOfGrowth,
   checksOfHistory,
   checksOfInstances,
@@ -128,8 +130,21 @@ async function tokenLookups(client: Client, folder: string): Promise<Outcome> {
   return { checks: [], measured: { tokenLookups: lookups } };
 }
 
+async function delivery(_client: Client, folder: string): Promise<Outcome> {
+  print("\nDelivery of small payloads to a local receiver");
+  const rate = await measureDelivery(join(folder, "delivery"));
+  const ratio = (rate.perSecond / rate.floorPerSecond).toFixed(2);
+  print(
+    `${rate.perSecond.toFixed(0)}/s; plain requests to it ${rate.floorPerSecond.toFixed(0)}/s, a ratio of ${ratio}`,
+  );
+  const checks = checksOfDelivery(rate);
+  printChecks(checks);
+  return { checks, measured: { delivery: rate } };
+}
+
 const PARTS = {
   "--embedded": embedded,
+  "--delivery": delivery,
   "--postgres": onPostgres,
   "--postgres-growth": postgresGrowth,
   "--instances": instances,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cpuSecondsOf } from "./processes.ts";
 
-const ADMIN_KEY = "fbk_bench_admin_key_of_one_run";
+export const ADMIN_KEY = "fbk_bench_admin_key_of_one_run";
 const SECRET = "the secret of one run of the benchmark";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -33,10 +33,14 @@ interface OursOptions {
   nodeOptions?: string[];
   /** Instead of the embedded file. */
   databaseUrl?: string;
+  env?: Record<string, string>;
 }
 
 /** FormBridge as it is started by everybody, with the rate limits off and everything else at its default. */
-export async function startOurs(folder: string, { nodeOptions = [], databaseUrl }: OursOptions = {}): Promise<Server> {
+export async function startOurs(
+  folder: string,
+  { nodeOptions = [], databaseUrl, env }: OursOptions = {},
+): Promise<Server> {
   const server = await start({
     name: "formbridge",
     args: [...nodeOptions, join(root, "apps/server/bin/formbridge.mjs"), "serve"],
@@ -48,6 +52,7 @@ export async function startOurs(folder: string, { nodeOptions = [], databaseUrl 
       FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
       FORMBRIDGE_INTAKES: join(root, "bench/intakes"),
       ...(databaseUrl !== undefined && { FORMBRIDGE_DATABASE_URL: databaseUrl }),
+      ...env,
     },
   });
   return { ...server, apiKey: await issueKey(server.port) };
