@@ -272,6 +272,15 @@ describe("webhooks of a definition", () => {
     await pushed(server);
     expect(parcelsTo(courier, url)).toHaveLength(2);
     expect(parcelsTo(courier, brief).map(({ secrets }) => secrets)).toEqual([["second", "first"]]);
+    const own = expect.stringMatching(/^whsec_/);
+    await definition("named", "3", [{ url: brief, types: ["submission.created"] }]);
+    await written(server, "named", 0);
+    await pushed(server);
+    expect(parcelsTo(courier, brief).at(-1)?.secrets).toEqual([own, "second", "first"]);
+    await definition("named", "4", [{ url: brief, types: ["submission.created"], secret: "third" }]);
+    await written(server, "named", 0);
+    await pushed(server);
+    expect(parcelsTo(courier, brief).at(-1)?.secrets).toEqual(["third", own, "second", "first"]);
   });
 
   it("[WEBHOOK-DEFINED] stay when their intake is retired; until then they are changed in its definition alone", async () => {

@@ -36,6 +36,8 @@ export function validBody(operation: Operation, random: Random): Body | undefine
   if (operation.body === undefined) return undefined;
   if (operation.id === "createKey") return keyBody(random);
   if (operation.id === "putIntake") return intakeBody(random);
+  if (operation.id === "createWebhook") return webhookBody(random);
+  if (operation.id === "rotateWebhookSecret") return {};
   if (operation.id.startsWith("createHandoff")) return handoffBody(random);
   return validObject(operation.body.schema, random, { skip: TARGETS });
 }
@@ -50,6 +52,12 @@ function keyBody(random: Random): Body {
     ...(random.chance(0.2) && { tenant: "spare" }),
   };
 }
+
+const webhookBody = (random: Random): Body => ({
+  url: `https://receiver.invalid/${random.text(6)}`,
+  ...(random.chance(0.3) && { types: ["field.updated", "token.created"] }),
+  ...(random.chance(0.3) && { intakes: ["fz-a"] }),
+});
 
 const handoffBody = (random: Random): Body => ({
   ...(random.chance(0.7) && { kind: random.pick(["session", "session", "qr", "direct"]) }),

@@ -25,8 +25,9 @@ export function onToy(scene: Scene, { valid }: { valid: boolean }): Case {
     ...(link && { handoffId: link.handoffId }),
     ref: wild ? random.pick(SEGMENTS) : ref,
     intakeId: wild ? random.pick(SEGMENTS) : intakeFor(operation, scene),
-    ...(wild && { uploadId: random.pick(SEGMENTS), keyId: random.pick(SEGMENTS) }),
+    ...(wild && { uploadId: random.pick(SEGMENTS), keyId: random.pick(SEGMENTS), webhookId: random.pick(SEGMENTS) }),
     ...(!wild && operation.id === "revokeKey" && { keyId: world.spareKeyIds.pop() ?? `key_${uuid(random)}` }),
+    ...(!wild && webhookFor(operation, scene)),
   };
   const draft: Draft = { operation, params, headers: toyHeaders(scene, operation, { ...toy, valid }) };
   const made = isExchange && link ? exchange(link, random) : validBody(operation, random);
@@ -45,6 +46,13 @@ export function onToy(scene: Scene, { valid }: { valid: boolean }): Case {
       ...(inSession && { mayNotLearnToken: true }),
     },
   };
+}
+
+/** A webhook that the call can be about; one that is deleted is gone for the others. */
+function webhookFor({ id }: Operation, { world, random }: Scene): { webhookId?: string } {
+  const { spareWebhookIds: spare } = world;
+  if (!/^(?:get|delete|enable|rotate)Webhook/.test(id) || spare.length === 0) return {};
+  return { webhookId: id === "deleteWebhook" ? (spare.pop() ?? "") : random.pick(spare) };
 }
 
 /** A hand-off that the call can be about. */
@@ -73,7 +81,7 @@ function intakeFor(operation: Operation, { world, random }: Scene): string {
 function toyHeaders({ world, random }: Scene, operation: Operation, toy: Toy & { valid: boolean }) {
   const { own, foreign, deadKeys } = world;
   const headers: [string, string][] = [];
-  const isAdmins = /Intake$|Keys?$|^list/.test(operation.id);
+  const isAdmins = /Intake$|Keys?$|Webhook|^list/.test(operation.id);
   const keys = isAdmins ? [own.admin] : operation.id === "review" ? [own.reviewer] : [own.agent, own.admin];
   const anyKey = [...keys, own.viewer, own.otherAgent, foreign.admin, foreign.agent, ...deadKeys];
   const visit = world.visits.find(({ submissionId }) => submissionId === toy.submissionId);

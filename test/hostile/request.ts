@@ -48,6 +48,7 @@ function freeName(name: string, random: Random): string {
   if (name === "handoffId") return `hof_${uuid(random)}`;
   if (name === "token") return unknownToken(random);
   if (name === "keyId") return `key_${uuid(random)}`;
+  if (name === "webhookId") return `whk_${uuid(random)}`;
   return name === "intakeId" ? `absent-${random.below(1000)}` : `sub_${uuid(random)}`;
 }
 

@@ -142,8 +142,10 @@ function learn(
 ): void {
   if (status >= 300 || live || !body.startsWith('{"ok":true')) return;
   const answer = JSON.parse(body) as Record<string, unknown>;
-  const { submissionId, resumeToken, version, state, intakeId, keyId } = answer;
+  const { submissionId, resumeToken, version, state, intakeId, keyId, webhook } = answer;
   if (status === 201 && typeof keyId === "string") world.spareKeyIds.push(keyId);
+  const { webhookId } = (webhook ?? {}) as { webhookId?: unknown };
+  if (status === 201 && typeof webhookId === "string") world.spareWebhookIds.push(webhookId);
   if (status === 201) learnHandoff(world, answer);
   if (typeof submissionId !== "string" || typeof resumeToken !== "string" || typeof version !== "number") return;
   const toy = world.toys.find((known) => known.submissionId === submissionId);

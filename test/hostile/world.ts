@@ -49,8 +49,9 @@ export interface World {
   toys: Toy[];
   /** Page tokens of the lists of the own tenant, by list. */
   pageTokens: { list: string; token: string }[];
-  /** Keys that may be revoked, and intakes that may be changed. */
+  /** Keys that may be revoked, webhooks and intakes that may be changed. */
   spareKeyIds: string[];
+  spareWebhookIds: string[];
   spareIntakes: string[];
   /** Hand-offs of toys, and sessions that were opened through them. */
   links: Link[];
@@ -118,6 +119,7 @@ export async function createWorld(): Promise<World> {
     toys: [],
     pageTokens: [],
     spareKeyIds: [],
+    spareWebhookIds: [],
     spareIntakes: ["fz-a", "fz-b", "fz_c"],
     links: [],
     visits: [],

@@ -15,12 +15,14 @@ export const sealSecret = (sealer: Sealer, webhook: WebhookRef, secret: string):
 
 /** The secrets once `next` has taken the first place: those before it sign until their time is over. */
 export function withNewSecret(
-  { sealer, settings }: Deps,
+  deps: Deps,
   webhook: Webhook,
   { next, now }: { next: string | undefined; now: Instant },
 ): WebhookSecret[] {
+  const { sealer, settings } = deps;
   const until = now + settings.webhookSecretGraceMs;
-  const old = webhook.secrets
+  const own = ownSecrets(deps, webhook).map((secret) => sealSecret(sealer, webhook, secret));
+  const old = [...own, ...webhook.secrets]
     .map((secret) => ({ ...secret, until: Math.min(secret.until ?? until, until) }))
     .filter((secret) => secret.until > now);
   const first = next === undefined ? [] : [sealSecret(sealer, webhook, next)];
@@ -33,10 +35,13 @@ export function secretsAt(deps: Deps, webhook: Webhook, now: Instant): readonly 
   const named = webhook.secrets
     .filter(isSigning)
     .map(({ sealed }) => deps.sealer.open(sealed, boundToWebhook(webhook)));
-  const { tenant, definedBy } = webhook;
-  const isNamed = webhook.secrets.some(({ until }) => until === undefined);
-  if (isNamed || definedBy === undefined) return named;
-  return [...deps.webhookSecrets({ tenant, intakeId: definedBy }), ...named];
+  return [...ownSecrets(deps, webhook), ...named];
+}
+
+/** The server's, for an intake that names none. */
+function ownSecrets({ webhookSecrets }: Deps, { tenant, definedBy, secrets }: Webhook): readonly string[] {
+  const isNamed = secrets.some(({ until }) => until === undefined);
+  return isNamed || definedBy === undefined ? [] : webhookSecrets({ tenant, intakeId: definedBy });
 }
 
 /** The secret that was not replaced, if there is one. */
