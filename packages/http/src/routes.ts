@@ -5,12 +5,16 @@ import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { createRoute, submissionRoutes } from "./routes/submissions.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
+import { signPartsRoute, uploadRoutes } from "./routes/uploads.ts";
 
 /** Every endpoint, one row each. */
 export const ROUTES: readonly Route[] = [
   createRoute,
   ...submissionRoutes("/submissions/:ref"),
   ...submissionRoutes("/resume/:ref"),
+  ...uploadRoutes("/submissions/:ref"),
+  ...uploadRoutes("/resume/:ref"),
+  signPartsRoute,
   ...handoffRoutes("/submissions/:ref"),
   ...handoffRoutes("/resume/:ref"),
   ...linkRoutes,
