@@ -71,7 +71,9 @@ export interface Sent {
 
 /** Sends bytes to a signed URL with the headers that came with it; fetch would set a length of its own. */
 export function send(signed: Loose, bytes: Buffer, headers: Record<string, string | undefined> = {}): Promise<Sent> {
-  const all = Object.entries({ ...(signed.headers as Record<string, string>), ...headers }).filter(([, value]) => value !== undefined);
+  const all = Object.entries({ ...(signed.headers as Record<string, string>), ...headers }).filter(
+    ([, value]) => value !== undefined,
+  );
   return new Promise((resolve, reject) => {
     const request = httpRequest(signed.url as string, {
       method: "PUT",

@@ -52,5 +52,5 @@ export * from "./ports/uploads.ts";
 export { createAesSealer } from "./vault/aes-sealer.ts";
 export { createRandomness, type Randomness } from "./vault/mint.ts";
 export { createPageTokens } from "./vault/page-tokens.ts";
-export { createWebhookSecrets, type WebhookSecrets } from "./vault/webhook-secrets.ts";
 export { createUploadGrants } from "./vault/upload-grants.ts";
+export { createWebhookSecrets, type WebhookSecrets } from "./vault/webhook-secrets.ts";

@@ -7,9 +7,9 @@ import type {
   JsonObject,
   SubmissionState,
 } from "@formbridge/contract";
-import type { Hash } from "./hashing.ts";
 import { isMaskedAt, MASK, maskValue } from "./fields/mask.ts";
 import type { CollectReason } from "./files/fate.ts";
+import type { Hash } from "./hashing.ts";
 import type { Instant } from "./instant.ts";
 import { toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";

@@ -3,7 +3,7 @@ import type { Job } from "../ports/jobs.ts";
 import { commitDecision } from "./support/commit.ts";
 import type { Context } from "./support/context.ts";
 import { requireStorage } from "./support/files.ts";
-import { openRow } from "./support/open-snapshot.ts";
+import { loadOpened } from "./support/load-opened.ts";
 
 const COLLECTOR = { kind: "system", id: "collector" } as const;
 const MAX_TRIES = 8;
@@ -28,13 +28,14 @@ export async function collectUpload(context: Context, job: Job): Promise<void> {
 
 /** `free`: no row knows the file any more. `needed`: it stays. `moved`: look again. */
 async function letGo(
-  { deps, catalog }: Context,
-  { tenant, submissionId }: Job,
+  context: Context,
+  job: Job,
   uploadId: string,
 ): Promise<"free" | "needed" | "moved" | { retryAt: number }> {
-  const { now, submission: snapshot } = await deps.backend.store.load({ by: { id: submissionId, tenant } });
-  if (snapshot === undefined) return "free";
-  const submission = openRow(deps.sealer, snapshot);
+  const { deps } = context;
+  const found = await loadOpened(context, job);
+  if (found === undefined) return "free";
+  const { submission, now, intake } = found;
   const upload = submission.uploads.find((known) => known.uploadId === uploadId);
   if (upload === undefined) return "free";
   const reason = reasonToCollect(submission, upload);
@@ -47,7 +48,7 @@ async function letGo(
     decision: decideCollect(upload, reason),
     actor: COLLECTOR,
     now,
-    intake: await catalog.byDigest(submission.definition),
+    intake,
     ignoresDeadline: true,
   });
   if (committed.kind !== "committed") return "moved";

@@ -11,8 +11,8 @@ import type { Sealer } from "../ports/sealer.ts";
 import type { UploadStorage } from "../ports/uploads.ts";
 import type { Randomness } from "../vault/mint.ts";
 import type { PageTokens } from "../vault/page-tokens.ts";
-import type { WebhookSecrets } from "../vault/webhook-secrets.ts";
 import type { UploadGrants } from "../vault/upload-grants.ts";
+import type { WebhookSecrets } from "../vault/webhook-secrets.ts";
 
 export interface RateRules {
   failedLookupsPerSecond: RateRule;
