@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { IntakeDefinition } from "@formbridge/contract";
@@ -115,6 +115,14 @@ export async function walk(server: TestServer, file: FileToSend, intakeId = "fil
   const reply = await confirm(server, signed.resumeToken, signed.uploadId);
   const token = (reply.body.resumeToken as string | undefined) ?? signed.resumeToken;
   return { submissionId: made.submissionId, uploadId: signed.uploadId, token, signed, reply };
+}
+
+/** How many bytes of an upload are there, whatever became of it. */
+export function sizeAtRest(server: TestServer, uploadId: string): number {
+  const folder = join(server.folder, "uploads");
+  if (!existsSync(folder)) return 0;
+  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((name) => name.includes(uploadId));
+  return found === undefined ? 0 : (statSync(join(folder, found), { throwIfNoEntry: false })?.size ?? 0);
 }
 
 /** Everything that lies in the folder of files. */

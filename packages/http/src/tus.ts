@@ -5,12 +5,6 @@ import { ContractError, type ResumableUpload } from "@formbridge/core";
 import { DataStore, MemoryLocker, Server, Upload } from "@tus/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-export interface TusOptions {
-  publicUrl: string;
-  /** How long a client may be silent while it sends. */
-  idleMs: number;
-}
-
 export interface TusRequest {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -64,15 +58,15 @@ const TYPES: Record<number, ErrorType> = {
 };
 
 /** Speaks tus 1.0 about one upload. The protocol is the library's; what it refuses is told in our envelope. */
-export async function serveTus(about: TusRequest, { publicUrl }: TusOptions): Promise<FastifyReply> {
-  const { request, reply, upload } = about;
+export async function serveTus(about: TusRequest): Promise<FastifyReply> {
+  const { reply, upload } = about;
   let thrown: unknown;
   const server = new Server({
     path: "/",
     datastore: new OneUpload(upload),
     locker,
     lockDrainTimeout: DRAIN_MS,
-    generateUrl: () => publicUrl + request.url,
+    generateUrl: () => upload.url,
     namingFunction: () => upload.uploadId,
     getFileIdFromRequest: () => upload.uploadId,
     onResponseError: async (_request, error) => {

@@ -4,11 +4,13 @@ import { ContractError, type Operations } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendAnswer } from "./encode.ts";
 import { type ByteRange, parseRange } from "./parse/range.ts";
-import { serveTus, type TusOptions } from "./tus.ts";
+import type { CookieOptions } from "./session-cookie.ts";
+import { serveTus } from "./tus.ts";
 
-export interface UploadBytesOptions extends TusOptions {
+export interface UploadBytesOptions extends CookieOptions {
   operations: Operations;
-  trustProxy: boolean;
+  /** How long a client may be silent while it sends. */
+  idleMs: number;
 }
 
 /** The paths that carry files themselves: JSON and its limits do not apply here, a signed URL is all that opens them. */
@@ -47,7 +49,7 @@ export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOp
       handler: async (request, reply) => {
         const upload = await closing(request, reply, operations.resumeUpload(grantOf(request)));
         const body = request.method === "PATCH" ? bodyOf(request, options.idleMs) : undefined;
-        return await closing(request, reply, serveTus({ request, reply, upload, body }, options));
+        return await closing(request, reply, serveTus({ request, reply, upload, body }));
       },
     });
   });
@@ -72,17 +74,29 @@ function announcedBy({ headers }: FastifyRequest): { contentLength?: number; con
 }
 
 /** What is this small is read to its end and thrown away; for more, the connection is given up. */
-const MAX_IDLE_DRAIN = 1_048_576;
+const MAX_DRAIN = 1_048_576;
 
 /** A refusal while the body is still coming: whoever sends it should stop. */
 async function closing<T>(request: FastifyRequest, reply: FastifyReply, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    const { raw } = request;
     const left = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
-    if (!request.raw.complete && left > MAX_IDLE_DRAIN) reply.header("connection", "close");
+    if (!raw.complete && left > MAX_DRAIN) reply.header("connection", "close");
+    else if (!raw.readableEnded) drain(raw);
     throw error;
   }
+}
+
+/** Bodies that nobody wants any more. */
+const unwanted = new WeakSet<IncomingMessage>();
+
+/** The next request on this connection must not wait for one that was given up. */
+function drain(raw: IncomingMessage): void {
+  unwanted.add(raw);
+  raw.removeAllListeners("readable");
+  setImmediate(() => raw.resume());
 }
 
 const ended = (cause: unknown): ContractError =>
@@ -90,7 +104,8 @@ const ended = (cause: unknown): ContractError =>
 
 /** The body, piece by piece. Silence ends it, slowness does not: the time is counted anew with every piece. */
 async function* bodyOf({ raw }: FastifyRequest, idleMs: number): AsyncGenerator<Uint8Array, void, undefined> {
-  const pieces = (raw as IncomingMessage).iterator({ destroyOnReturn: false });
+  if (unwanted.has(raw)) return;
+  const pieces = raw.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
       const { done, value } = await within(pieces.next(), idleMs);

@@ -56,7 +56,7 @@ async function lookAt(look: Look, upload: Upload, context: DecideContext): Promi
   const sealed = await inContract(storage.seal(name));
   if (sealed === undefined) return undefined;
   const read = async () => await inContract(storage.read(name));
-  const arrived: Arrived = await inspectFile(await read());
+  const arrived: Arrived = await inspectFile(await read(), upload.mimeType);
   if (scanner === undefined || mismatch(upload, arrived, context) !== undefined) return arrived;
   try {
     const verdict = await scanner.scan({ bytes: await read(), sizeBytes: arrived.sizeBytes });

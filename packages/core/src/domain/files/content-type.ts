@@ -19,6 +19,8 @@ export interface Content {
   markup?: "html" | "svg" | "xml";
   /** The first character that is not blank. */
   opening?: string;
+  /** Files of the announced type have no magic that would have been seen. */
+  isUnmarked?: boolean;
   /** What it is besides, for readers that look elsewhere than at the start. */
   also?: string;
 }
@@ -94,7 +96,8 @@ export function typeOf(content: Content, announced: string, accept: readonly str
   if (content.magic !== undefined) return canonical(content.magic) === canonical(said) ? said : content.magic;
   if (content.isText) return textType(content, said);
   // A name without magic that its field asks for by that name is all that can be known of it.
-  return names(accept, said) && !TEXT_TYPE.test(said) && !RUNS.has(canonical(said)) ? said : UNKNOWN_TYPE;
+  const isPossible = content.isUnmarked === true && !TEXT_TYPE.test(said) && !RUNS.has(canonical(said));
+  return isPossible && names(accept, said) ? said : UNKNOWN_TYPE;
 }
 
 function textType({ opening = "" }: Content, said: string): string {

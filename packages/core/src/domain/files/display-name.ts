@@ -2,7 +2,7 @@
 const MAX_BYTES = 200;
 const MAX_EXTENSION = 20;
 /** Controls, marks that turn the direction of reading, and what has no shape at all. */
-const INVISIBLE = /[\p{C}\u2028\u2029]/gu;
+const INVISIBLE = /\p{C}/gu;
 /** Not allowed in names somewhere, or read as something else by a shell or a header. */
 const UNSAFE = /[<>:"|?*`$%&;{}]/g;
 /** Devices, on Windows, whatever follows the dot. */
@@ -16,8 +16,9 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|cono
 export function displayName(given: string): string {
   const last = given.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
   const plain = last
-    .replace(/\s/gu, " ")
+    .replace(/[\t\n\v\f\r\u2028\u2029]/g, " ")
     .replace(INVISIBLE, "")
+    .replace(/\s/g, " ")
     .replace(UNSAFE, "_")
     .replace(/ {2,}/g, " ")
     .replace(/^ +|[ .]+$/g, "");

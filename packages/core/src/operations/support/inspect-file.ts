@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { fileTypeFromBuffer } from "file-type";
-import type { Content } from "../../domain/files/content-type.ts";
+import { fileTypeFromBuffer, supportedMimeTypes } from "file-type";
+import { type Content, plainType } from "../../domain/files/content-type.ts";
 
 /** Enough for every magic, and for the first entries of a package; more is never held. */
 const HEAD_BYTES = 256 * 1024;
@@ -19,7 +19,7 @@ export interface Inspected {
 }
 
 /** Reads a file once, from its first byte to its last, and holds little of it. */
-export async function inspectFile(bytes: AsyncIterable<Uint8Array>): Promise<Inspected> {
+export async function inspectFile(bytes: AsyncIterable<Uint8Array>, announced: string): Promise<Inspected> {
   const digest = createHash("sha256");
   const text = createTextWatch();
   const office = createOfficeWatch();
@@ -44,8 +44,14 @@ export async function inspectFile(bytes: AsyncIterable<Uint8Array>): Promise<Ins
   }
   const start = Buffer.concat(head);
   const content = await contentOf({ start, tail, text: text.end(), office: office.kind() });
-  return { sizeBytes, sha256: digest.digest("hex"), content };
+  const isUnmarked = !hasMagic(announced);
+  return { sizeBytes, sha256: digest.digest("hex"), content: { ...content, isUnmarked } };
 }
+
+/** Every picture, sound, film and font, every document of an office, and whatever else is known has one. */
+const hasMagic = (type: string): boolean =>
+  supportedMimeTypes.has(plainType(type) as never) ||
+  /^(?:image|audio|video|font)\/|officedocument|opendocument|ms-|msword|pdf|zip/.test(plainType(type));
 
 interface Seen {
   start: Buffer;
