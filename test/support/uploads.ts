@@ -17,6 +17,7 @@ export const FILES_SCHEMA: IntakeDefinition["schema"] = {
     image: rule(["image/*"]),
     text: rule(["text/plain", "text/csv", "application/json"]),
     any: rule(["*/*"], 2_000_000_000),
+    huge: rule(["*/*"], 1e12),
     svg: rule(["image/svg+xml"]),
     html: rule(["text/html"]),
     odd: rule(["application/x-odd"]),

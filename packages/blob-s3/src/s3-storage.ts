@@ -96,6 +96,15 @@ async function list(
   { after, idleMs }: { after?: string; idleMs: number },
 ): Promise<{ names: FileName[]; next?: string }> {
   const command = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: PAGE, StartAfter: after });
+  // The bucket's own path has no slash at its end: not every storage signs it with one.
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const request = args.request as { path: string };
+      if (request.path.length > 1) request.path = request.path.replace(/\/$/, "");
+      return await next(args);
+    },
+    { step: "build", name: "bucketPath" },
+  );
   const { Contents = [], IsTruncated } = await client.send(command);
   const names = new Map<string, FileName>();
   for (const { Key = "", LastModified } of Contents) {

@@ -43,12 +43,13 @@ function cut(name: string): string {
   return stem.replace(/[ .]+$/, "") + extension;
 }
 
-/** RFC 6266: a plain name for old readers, and the true one as RFC 8187 writes it. To be saved, never shown. */
+/** RFC 6266: to be saved, never shown. A name that plain letters can't write is there twice, the true one as RFC 8187 has it. */
 export function attachment(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\]/g, "_");
+  if (plain === filename) return `attachment; filename="${plain}"`;
   const exact = encodeURIComponent(filename).replace(
     /['()*!]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
 }
