@@ -133,3 +133,16 @@ export function filesAtRest(server: TestServer): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
+
+/** Announces a file, confirms it too early and in time, and asks for it; answers the token after that. */
+export async function callUploads(call: TestServer["call"], token: string): Promise<string> {
+  const body = { actor: AGENT, field: "doc", filename: "a.txt", mimeType: "text/plain", sizeBytes: 3 };
+  const signed = (await call("POST", `/resume/${token}/uploads`, { body })).body;
+  const confirming = `/resume/${signed.resumeToken}/uploads/${signed.uploadId}/confirm`;
+  await call("POST", confirming, { body: { actor: AGENT } });
+  await send(signed, Buffer.from("abc"));
+  const { resumeToken } = (await call("POST", confirming, { body: { actor: AGENT } })).body;
+  await call("GET", `/resume/${resumeToken}/uploads/${signed.uploadId}`);
+  await call("GET", `/resume/${resumeToken}/uploads/upl_1`);
+  return resumeToken;
+}

@@ -13,7 +13,7 @@ export interface DiskOptions {
   idleMs: number;
 }
 
-const READ_BYTES = 256 * 1024;
+const READ_BYTES = 64 * 1024;
 
 /** Files in a folder. Several instances may share it, on a file system that has hard links. */
 export function createDiskStorage({ folder, idleMs }: DiskOptions): UploadStorage {

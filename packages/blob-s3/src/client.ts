@@ -44,6 +44,8 @@ const statusOf = (error: unknown): number | undefined =>
   (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
 
 export const isAbsent = (error: unknown): boolean => statusOf(error) === 404;
+/** Something stands there already, or is being put there. */
+export const isTaken = (error: unknown): boolean => [409, 412].includes(statusOf(error) ?? 0);
 export const isRefusedInput = (error: unknown): boolean => statusOf(error) === 400;
 
 /** What the storage can't do now, in the port's words. */

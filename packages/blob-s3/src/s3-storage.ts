@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { DirectWay, FileName, UploadStorage } from "@formbridge/core";
-import { type Connection, connect, isAbsent, orDown, type S3Options } from "./client.ts";
+import { type Connection, connect, isAbsent, isTaken, orDown, type S3Options } from "./client.ts";
 import { type Keys, keysOf, nameOf } from "./keys.ts";
 import { joinParts, signParts } from "./parts.ts";
 
@@ -17,11 +17,12 @@ const seconds = (ms: number): number => Math.min(MAX_TTL_SECONDS, Math.max(1, Ma
 /** Files in a bucket. Clients write to `incoming/` and read from `kept/`, by URLs that name one file each. */
 export async function createS3Storage(options: S3Options): Promise<UploadStorage> {
   const at = await connect(options);
+  const oneByOne = createLine();
   const keys = (name: FileName): Keys => keysOf(options.prefix, name);
   return {
     maxBytes: MAX_BYTES,
     way: directWay(at, keys),
-    seal: (name) => orDown(seal(at, keys(name))),
+    seal: (name) => orDown(oneByOne(keys(name).kept, () => seal(at, keys(name)))),
     read: async (name, range) => {
       const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end}`;
       const command = new at.sdk.GetObjectCommand({ Bucket: at.bucket, Key: keys(name).kept, Range });
@@ -63,6 +64,20 @@ function directWay(at: Connection, keys: (name: FileName) => Keys): DirectWay {
   };
 }
 
+/** Work on one key waits for the work before it. */
+function createLine(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}
+
 async function headOf({ sdk, client, bucket }: Connection, Key: string) {
   try {
     return await client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key }));
@@ -80,7 +95,11 @@ async function seal(at: Connection, { incoming, kept }: Keys): Promise<{ sizeByt
   const arrived = await headOf(at, incoming);
   if (arrived === undefined) return undefined;
   const CopySource = `${bucket}/${incoming.split("/").map(encodeURIComponent).join("/")}`;
-  await client.send(new sdk.CopyObjectCommand({ Bucket: bucket, Key: kept, CopySource }));
+  // Whoever sealed it first, here or elsewhere, has decided which file it is.
+  const copy = new sdk.CopyObjectCommand({ Bucket: bucket, Key: kept, CopySource, IfNoneMatch: "*" });
+  await client.send(copy).catch((error: unknown) => {
+    if (!isTaken(error)) throw error;
+  });
   await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: incoming }));
   const copied = await headOf(at, kept);
   return copied === undefined ? undefined : { sizeBytes: copied.ContentLength ?? 0 };

@@ -25,7 +25,7 @@ export async function inspectFile(bytes: AsyncIterable<Uint8Array>, announced: s
   const office = createOfficeWatch();
   const head: Buffer[] = [];
   let headBytes = 0;
-  let tail: Buffer = Buffer.alloc(0);
+  const tail = createTail();
   let sizeBytes = 0;
   for await (const piece of bytes) {
     const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
@@ -36,14 +36,12 @@ export async function inspectFile(bytes: AsyncIterable<Uint8Array>, announced: s
       head.push(Buffer.from(chunk.subarray(0, HEAD_BYTES - headBytes)));
       headBytes += chunk.length;
     }
-    tail = Buffer.from(
-      chunk.length >= TAIL_BYTES ? chunk.subarray(-TAIL_BYTES) : Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES),
-    );
+    tail.see(chunk);
     text.see(chunk);
     office.see(chunk);
   }
   const start = Buffer.concat(head);
-  const content = await contentOf({ start, tail, text: text.end(), office: office.kind() });
+  const content = await contentOf({ start, tail: tail.bytes(), text: text.end(), office: office.kind() });
   const isUnmarked = !hasMagic(announced);
   return { sizeBytes, sha256: digest.digest("hex"), content: { ...content, isUnmarked } };
 }
@@ -81,18 +79,43 @@ async function contentOf({ start, tail, text, office }: Seen): Promise<Content> 
   return { isText: false, ...(magic !== undefined && { magic }), ...(also !== undefined && { also }) };
 }
 
-/** Markup of documents, and of what acts in them; in any case of letters. */
+/** The last pieces, without copying the ones before. */
+function createTail(): { see(chunk: Buffer): void; bytes(): Buffer } {
+  const recent: Buffer[] = [];
+  let held = 0;
+  return {
+    see(chunk) {
+      recent.push(chunk);
+      held += chunk.length;
+      for (let [first] = recent; first !== undefined && held - first.length >= TAIL_BYTES; [first] = recent) {
+        recent.shift();
+        held -= first.length;
+      }
+    },
+    bytes: () => Buffer.concat(recent).subarray(-TAIL_BYTES),
+  };
+}
+
+/** Markup of documents, and of what acts in them, from a `<` on; in lower case. */
 const MARKUP: readonly [kind: "html" | "svg" | "xml", pattern: RegExp][] = [
-  ["svg", /<(?:[a-z0-9_-]+:)?svg[\s>/]/],
+  ["svg", /<(?:[a-z0-9_-]+:)?svg[\s>/]/y],
   [
     "html",
-    /<!doctype\s+html|<(?:[a-z0-9_-]+:)?(?:html|head|body|script|iframe|frame|frameset|object|embed|applet|form|meta|base|link|img|style|video|audio|math|a|svg|isindex|template|title|table|input|button|details|marquee|plaintext|xmp)(?:[\s>/]|$)|<\?php|javascript:|vbscript:/,
+    /<(?:!doctype\s+html|\?php|(?:[a-z0-9_-]+:)?(?:html|head|body|script|iframe|frame|frameset|object|embed|applet|form|meta|base|link|img|style|video|audio|math|a|isindex|template|title|table|input|button|details|marquee|plaintext|xmp)(?:[\s>/]|$))/y,
   ],
-  ["xml", /<\?xml-stylesheet|<!entity|<!doctype|1999\/xhtml|<(?:[a-z0-9_-]+:)?stylesheet[\s>]/],
+  ["xml", /<(?:\?xml-stylesheet|!entity|!doctype|(?:[a-z0-9_-]+:)?stylesheet[\s>])/y],
 ];
 
+/** The first markup decides what kind of document it is. */
 function markupIn(text: string): "html" | "svg" | "xml" | undefined {
-  return MARKUP.find(([, pattern]) => pattern.test(text))?.[0];
+  for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
+    for (const [kind, pattern] of MARKUP) {
+      pattern.lastIndex = at;
+      if (pattern.test(text)) return kind;
+    }
+  }
+  if (text.includes("script:") && /(?:java|vb)script:/.test(text)) return "html";
+  return text.includes("1999/xhtml") ? "xml" : undefined;
 }
 
 /** A type that readers which look at another place would take it for. */
@@ -129,9 +152,15 @@ interface TextSeen {
 }
 
 const BLANK = /^[\s\ufeff]*/;
-/** Controls that texts do not have; tab, line feed, form feed and carriage return they do. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is controls that are looked for
-const CONTROL = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/;
+/** Controls that texts do not have; tab, line feed, form feed, carriage return and escape they do. */
+const CONTROL = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === 0x7f || (byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte)) ? 1 : 0,
+);
+
+function hasControl(bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; at++) if (CONTROL[bytes[at] ?? 0] === 1) return true;
+  return false;
+}
 
 /** Follows a text through its pieces: is it one to its end, and does it hold markup? */
 function createTextWatch(): { see(chunk: Buffer): void; end(): TextSeen } {
@@ -141,12 +170,11 @@ function createTextWatch(): { see(chunk: Buffer): void; end(): TextSeen } {
   let opening: string | undefined;
   let markup: TextSeen["markup"];
   const look = (whole: Buffer): void => {
-    const piece = whole.toString("latin1").toLowerCase();
-    if (CONTROL.test(piece)) isText = false;
     opening ??= whole.toString("utf8").replace(BLANK, "").at(0);
-    // What comes first decides what kind of document it is.
-    markup ??= markupIn(before + piece);
-    before = piece.slice(-OVERLAP);
+    // Most texts hold no character that markup needs: they are not even turned into a string.
+    const mayHold = before.includes("<") || whole.includes("<") || whole.includes(":");
+    if (mayHold) markup ??= markupIn(before + whole.toString("latin1").toLowerCase());
+    before = (before + whole.subarray(-OVERLAP).toString("latin1").toLowerCase()).slice(-OVERLAP);
   };
   return {
     see(chunk) {
@@ -155,7 +183,7 @@ function createTextWatch(): { see(chunk: Buffer): void; end(): TextSeen } {
       const split = completeUntil(all);
       const whole = all.subarray(0, split);
       rest = Buffer.from(all.subarray(split));
-      if (!isUtf8(whole)) isText = false;
+      if (!isUtf8(whole) || hasControl(whole)) isText = false;
       else look(whole);
     },
     end() {
