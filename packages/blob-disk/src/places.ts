@@ -9,7 +9,6 @@ import type { FileName } from "@formbridge/core";
  *             written)
  */
 export const STAGES = ["part", "busy", "whole", "kept"] as const;
-export type Stage = (typeof STAGES)[number];
 
 export interface Places {
   folder: string;
