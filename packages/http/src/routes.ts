@@ -4,8 +4,8 @@ import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { createRoute, submissionRoutes } from "./routes/submissions.ts";
-import { webhookRoutes } from "./routes/webhooks.ts";
 import { signPartsRoute, uploadRoutes } from "./routes/uploads.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 
 /** Every endpoint, one row each. */
 export const ROUTES: readonly Route[] = [

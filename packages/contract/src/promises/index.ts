@@ -14,8 +14,8 @@ import { RUNNING_PROMISES } from "./running.ts";
 import { STATES_PROMISES } from "./states.ts";
 import { STORES_PROMISES } from "./stores.ts";
 import { TOKENS_PROMISES } from "./tokens.ts";
-import { WEBHOOK_PROMISES } from "./webhooks.ts";
 import { UPLOADS_PROMISES } from "./uploads.ts";
+import { WEBHOOK_PROMISES } from "./webhooks.ts";
 
 /** Every promise of the contract, chapter by chapter. */
 export const PROMISES: readonly ContractPromise[] = [
