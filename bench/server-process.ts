@@ -33,14 +33,14 @@ interface OursOptions {
   nodeOptions?: string[];
   /** Instead of the embedded file. */
   databaseUrl?: string;
+  /** Instead of the benchmark's own. */
+  intakes?: string;
   env?: Record<string, string>;
 }
 
 /** FormBridge as it is started by everybody, with the rate limits off and everything else at its default. */
-export async function startOurs(
-  folder: string,
-  { nodeOptions = [], databaseUrl, env }: OursOptions = {},
-): Promise<Server> {
+export async function startOurs(folder: string, options: OursOptions = {}): Promise<Server> {
+  const { nodeOptions = [], databaseUrl, env, intakes = join(root, "bench/intakes") } = options;
   const server = await start({
     name: "formbridge",
     args: [...nodeOptions, join(root, "apps/server/bin/formbridge.mjs"), "serve"],
@@ -50,7 +50,7 @@ export async function startOurs(
       FORMBRIDGE_RATE_LIMIT: "off",
       FORMBRIDGE_SECRET: SECRET,
       FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
-      FORMBRIDGE_INTAKES: join(root, "bench/intakes"),
+      FORMBRIDGE_INTAKES: intakes,
       ...(databaseUrl !== undefined && { FORMBRIDGE_DATABASE_URL: databaseUrl }),
       ...env,
     },

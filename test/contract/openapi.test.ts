@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callHandoffs } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import { AGENT, create, created, HUMAN, idempotencyKey, setFields } from "../support/moves.ts";
+import { callUploads } from "../support/uploads.ts";
 
 let server: TestServer;
 let document: Loose;
@@ -222,10 +223,7 @@ describe("the answers", () => {
     await setFields(caller, second, { other: 1 });
     await watched("POST", `/resume/${second}/validate`, { body: {} });
     const mended = await setFields(caller, second, { pin: null });
-    const third: string = mended.body.resumeToken;
-    await watched("POST", `/resume/${third}/uploads`, {
-      body: { actor: AGENT, field: "doc", filename: "a.txt", mimeType: "text/plain", sizeBytes: 3 },
-    });
+    const third = await callUploads(watched, mended.body.resumeToken);
     await watched("GET", `/resume/${third}`);
     await watched("GET", `/resume/${third}`, { headers: { "if-none-match": `"${third}"` } });
     await callHandoffs(watched, { token: third, id, key });

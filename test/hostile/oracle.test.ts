@@ -87,9 +87,11 @@ describe("the judge of hostile cases", () => {
     expect(judged(answer(404, error("not_found", { message: TOKEN })), { operation: undefined }, asked)).toEqual([]);
   });
 
-  test("allows the 503 of an upload without storage, and only that", () => {
-    const asked: WireRequest = { ...request, path: "/submissions/sub_1/uploads" };
+  test("allows the 503 of a hand-off without e-mail, and only that", () => {
+    const asked: WireRequest = { ...request, path: "/submissions/sub_1/handoffs" };
+    const other: WireRequest = { ...request, path: "/submissions/sub_1/uploads" };
     expect(judged(answer(503, error("service_unavailable")), {}, asked)).toEqual([]);
+    expect(judged(answer(503, error("service_unavailable")), {}, other).join()).toMatch(/status 503/);
     expect(judged(answer(500, error("internal_error")), {}, asked).join()).toMatch(/status 500/);
   });
 

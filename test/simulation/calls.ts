@@ -155,7 +155,7 @@ function contentOf(dice: Dice, kind: Kind, { sub, book }: { sub: Sub; book: Note
       return dice.chance(0.97) ? { key: keyOf(dice) } : {};
     case "requestUpload":
       return {
-        sizeBytes: dice.chance(0.1) ? 5000 : 10 + dice.below(50),
+        sizeBytes: dice.chance(0.1) ? 5000 : 40 + dice.below(50),
         mimeType: dice.chance(0.1) ? "text/plain" : "image/png",
       };
     case "confirmUpload": {

@@ -19,6 +19,7 @@ import { commitDecision } from "../../packages/core/src/operations/support/commi
 import { openRow } from "../../packages/core/src/operations/support/open-snapshot.ts";
 import { apiKeys, COURIER, INTAKES } from "./cast.ts";
 import { canonical } from "./chain-check.ts";
+import { createFiles } from "./files.ts";
 import type { Call } from "./model.ts";
 import { createCountedRandomness } from "./random.ts";
 import { plainSealer } from "./sealer.ts";
@@ -70,11 +71,11 @@ export function createEnvironment(): Environment {
     },
     courier: { send: async () => ({ kind: "failed", error: "nobody goes" }), close: async () => {} },
     webhookSecrets: () => ["whsec_c2VjcmV0"],
-    uploads: {
-      sign: async () => ({ method: "PUT", url: "http://127.0.0.1/upload" }),
-      inspect: async (upload) => inspect(world, upload),
-      drop: async () => {},
+    uploadGrants: {
+      sign: async ({ ...grant }) => JSON.stringify(grant),
+      open: async (token) => JSON.parse(token),
     },
+    uploads: createFiles(() => world),
   };
   const operations = createOperations(deps);
   return {
@@ -139,15 +140,6 @@ function backendOf(world: () => World): Backend {
     },
     close: async () => {},
   };
-}
-
-/** A file that did not arrive, arrived as announced, or arrived as something else. */
-async function inspect({ dice }: World, { sizeBytes }: { sizeBytes: number }) {
-  const flight = inFlight.getStore();
-  const arrived = { sizeBytes, sha256: "f".repeat(64), sniffedType: "image/png" };
-  const found = dice.chance(0.2) ? undefined : dice.chance(0.2) ? { ...arrived, sizeBytes: sizeBytes + 1 } : arrived;
-  if (flight !== undefined) flight.inspected = found;
-  return found;
 }
 
 /** One step of a delivery, as the worker will take it: load, decide, commit; who loses the race gives up. */

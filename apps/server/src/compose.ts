@@ -1,6 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
+import { createDiskStorage } from "@formbridge/blob-disk";
+import { createS3Storage } from "@formbridge/blob-s3";
 import { type BreakerNotes, createBreaker, guardBackend } from "@formbridge/breaker";
 import {
   type Authenticator,
@@ -10,6 +12,7 @@ import {
   createOperations,
   createPageTokens,
   createRandomness,
+  createUploadGrants,
   createWebhookSecrets,
   DEFAULT_TENANT,
   type Health,
@@ -19,9 +22,11 @@ import {
   type RateLimiter,
   type Sealer,
   silent,
+  type UploadStorage,
   type Wakeups,
 } from "@formbridge/core";
 import { type CourierOptions, createCourier } from "@formbridge/couriers";
+import { createScanner } from "@formbridge/scan-hook";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
@@ -73,6 +78,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
   const parts = { now, instrumentation, sealer, breakerNotes: options.breakerNotes };
   const { wakeups, rateLimiter, health, ...stores } = await openStores(config, parts);
   const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
+  const { scan } = config.uploads;
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
   const operations = createOperations({
     backend,
@@ -88,8 +94,15 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     courier,
     webhookSecrets: createWebhookSecrets(secrets),
     ...(mailer && { mailer }),
+    uploadGrants: createUploadGrants(secrets),
+    uploads: await storageOf(config),
+    ...(scan && { scanner: createScanner(scan) }),
   });
   return { backend, operations, wakeups, courier, health };
+}
+
+async function storageOf({ uploads: { storage, idleMs } }: Config): Promise<UploadStorage> {
+  return storage.kind === "s3" ? await createS3Storage(storage) : createDiskStorage({ ...storage, idleMs });
 }
 
 function authenticatorOf(

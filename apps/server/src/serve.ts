@@ -72,6 +72,7 @@ async function listen(config: Config, core: Core, logger: Logger): Promise<Runni
     version: VERSION,
     publicUrl: config.publicUrl ?? localUrl(config),
     ...config.limits,
+    uploadIdleMs: config.uploads.idleMs,
     trustProxy: config.trustProxy,
     allowTestHeaders: config.allowTestHeaders,
   });

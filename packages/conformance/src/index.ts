@@ -16,4 +16,10 @@ export { describeIdempotency } from "./idempotency.ts";
 export { describeRateLimiter } from "./rate-limiter.ts";
 export { describeStore } from "./store.ts";
 export { describeTokens } from "./tokens.ts";
+export {
+  bytesOf,
+  describeUploadStorage,
+  newFile,
+  type OpenedStorage,
+} from "./upload-storage.ts";
 export { describeWakeups } from "./wakeups.ts";

@@ -25,7 +25,7 @@ export const ERROR_TYPES = {
   bad_request: { retryable: false, meaning: "The request can't be understood." },
   method_not_allowed: { retryable: false, meaning: "The path exists, the method does not." },
   payload_too_large: { retryable: false, meaning: "The body is over the limit." },
-  unsupported_media_type: { retryable: false, meaning: "The body is not JSON." },
+  unsupported_media_type: { retryable: false, meaning: "The body is not of the type that this path takes." },
   headers_too_large: { retryable: false, meaning: "The header block is over the limit." },
   rate_limited: { retryable: true, meaning: "Too many calls; wait." },
   locked: { retryable: true, meaning: "Another call with the same idempotency key is running." },

@@ -16,7 +16,7 @@ export const EVERY_ANSWER = {
 /** What a page of another origin may read beside the body. */
 export const FOR_OTHER_ORIGINS = {
   "access-control-expose-headers":
-    "ETag, Content-Type, Last-Modified, Retry-After, X-Resume-Token, X-Intake-Version, X-Submission-Version, X-Request-Id, " +
+    "ETag, Content-Type, Content-Disposition, Last-Modified, Location, Upload-Offset, Upload-Length, Tus-Resumable, Retry-After, X-Resume-Token, X-Intake-Version, X-Submission-Version, X-Request-Id, " +
     "X-Original-Request-Time, X-Next-Event-Id, Idempotent-Replayed, RateLimit, RateLimit-Policy",
 };
 
@@ -25,7 +25,7 @@ export const PREFLIGHT = {
   "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
   "access-control-allow-headers":
     "Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, Prefer, " +
-    "X-Intake-Version, X-Idempotency-TTL, X-Request-Id",
+    "X-Intake-Version, X-Idempotency-TTL, X-Request-Id, Range, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset",
   "access-control-max-age": "86400",
 };
 

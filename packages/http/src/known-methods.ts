@@ -1,4 +1,4 @@
-import { type Route, TOKEN_SHAPE } from "./route.ts";
+import { TOKEN_SHAPE } from "./route.ts";
 
 const BUILT_IN = [
   { path: "/healthz", method: "GET" },
@@ -8,7 +8,7 @@ const BUILT_IN = [
 ];
 
 /** Which methods a path takes: tells a wrong method (405) from a wrong path (404). */
-export function createMethodFinder(routes: readonly Pick<Route, "path" | "method">[]): (url: string) => string[] {
+export function createMethodFinder(routes: readonly { path: string; method: string }[]): (url: string) => string[] {
   const patterns = [...routes, ...BUILT_IN].map(({ path, method }) => ({
     method,
     pattern: new RegExp(`^${path.replace(":token", TOKEN_SHAPE).replace(/:[A-Za-z]+/g, "[^/]+")}$`),

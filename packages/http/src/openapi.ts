@@ -1,6 +1,7 @@
 import { ERROR_TYPES, ErrorBodySchema, type ErrorType } from "@formbridge/contract";
 import type { TObject, TSchema } from "typebox";
 import { STATUS } from "./error-map.ts";
+import { uploadPaths } from "./openapi-uploads.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { SESSION_COOKIE } from "./session-cookie.ts";
@@ -23,7 +24,7 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: about.publicUrl }],
-    paths: { ...paths, ...serverPaths() },
+    paths: { ...paths, ...uploadPaths(failures), ...serverPaths() },
     components: {
       schemas: { Error: plain(ErrorBodySchema) },
       securitySchemes: {

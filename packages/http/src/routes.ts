@@ -4,6 +4,7 @@ import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { createRoute, submissionRoutes } from "./routes/submissions.ts";
+import { signPartsRoute, uploadRoutes } from "./routes/uploads.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 
 /** Every endpoint, one row each. */
@@ -11,6 +12,9 @@ export const ROUTES: readonly Route[] = [
   createRoute,
   ...submissionRoutes("/submissions/:ref"),
   ...submissionRoutes("/resume/:ref"),
+  ...uploadRoutes("/submissions/:ref"),
+  ...uploadRoutes("/resume/:ref"),
+  signPartsRoute,
   ...handoffRoutes("/submissions/:ref"),
   ...handoffRoutes("/resume/:ref"),
   ...linkRoutes,

@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { createBodyTimeout } from "./body-timeout.ts";
 import { answerBrokenRequest, answerOddRequests } from "./broken-requests.ts";
 import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
@@ -18,6 +19,7 @@ import { parseJsonBody } from "./parse/json-body.ts";
 import { refuseTokensInClear } from "./plain-http.ts";
 import { TOKEN_SHAPE } from "./route.ts";
 import { ROUTES } from "./routes.ts";
+import { BYTE_PATHS, carriesBytes, registerUploadBytes } from "./upload-bytes.ts";
 
 export interface HttpOptions {
   operations: Operations;
@@ -31,6 +33,8 @@ export interface HttpOptions {
   maxKeys: number;
   maxHeaderBytes: number;
   requestTimeoutMs: number;
+  /** A client that sends a file may be slow, and silent for no longer than this. */
+  uploadIdleMs: number;
   /** A client that does not read its answer holds a stop up for no longer. */
   stopGraceMs: number;
   trustProxy: boolean;
@@ -47,7 +51,8 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.maxBodyBytes,
-    requestTimeout: options.requestTimeoutMs,
+    // Bodies have a rule of their own; a header block must be there in time.
+    requestTimeout: 0,
     routerOptions: { maxParamLength: 1024 },
     // One proxy: what it adds to X-Forwarded-For is true, what came before is whatever the client wrote.
     trustProxy: options.trustProxy ? (_address, hop) => hop === 0 : false,
@@ -62,13 +67,16 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
       sendError(reply.header("x-request-id", request.id).headers(EVERY_ANSWER), asContractError(error)),
   });
   answerOddRequests(app.server);
+  app.server.headersTimeout = options.requestTimeoutMs;
   shareBehaviour(app, options);
+  app.addHook("onRequest", createBodyTimeout(options.requestTimeoutMs, carriesBytes));
   app.options("*", (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
   for (const route of ROUTES) {
     const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal });
     app.route({ method: route.method, url: route.path.replace(":token", `:token(^${TOKEN_SHAPE}$)`), handler });
   }
+  registerUploadBytes(app, { ...options, idleMs: options.uploadIdleMs });
   registerHealth(app, options);
   await registerDocs(app, createOpenApi(options));
   // Live streams never end by themselves: they are told, so that what was accepted can finish.
@@ -117,7 +125,7 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   app.setNotFoundHandler(refuseMissing);
 }
 
-const methodsOf = createMethodFinder(ROUTES);
+const methodsOf = createMethodFinder([...ROUTES, ...BYTE_PATHS]);
 
 /** Tells a wrong path from a wrong method. */
 function refuseMissing(request: FastifyRequest, reply: FastifyReply): void {

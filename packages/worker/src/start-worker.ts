@@ -28,6 +28,7 @@ export function startWorker(options: WorkerOptions): Worker {
       () => sweepAll(options),
       (error) => onError("sweep", error),
     ),
+    every(options.sweepIntervalMs, createFileSweep(options), (error) => onError("files", error)),
     every(
       options.auditFlushMs,
       () => operations.flushAudit(),
@@ -41,6 +42,14 @@ export function startWorker(options: WorkerOptions): Worker {
       await Promise.all([jobs?.stop(), webhooks?.stop(), ...loops.map((loop) => loop.stop())]);
       await operations.flushAudit().catch((error: unknown) => onError("audit", error));
     },
+  };
+}
+
+/** One page a round, so that a large storage is looked through in its own time. */
+function createFileSweep({ operations }: WorkerOptions): () => Promise<void> {
+  let after: string | undefined;
+  return async () => {
+    after = (await operations.sweepFiles(after)).next;
   };
 }
 

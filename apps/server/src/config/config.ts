@@ -12,6 +12,7 @@ import {
 } from "./backends.ts";
 import { readIssuers } from "./jwt-issuers.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
+import { type UploadsChoice, uploadsOf } from "./upload-settings.ts";
 
 /** A bad value stops the start: which variable, what it got, what it takes. */
 export class ConfigError extends Error {
@@ -48,6 +49,7 @@ export interface Config {
   publicUrl?: string;
   secrets: string[];
   adminKey?: string;
+  uploads: UploadsChoice;
   jwt: { issuers: Issuer[]; keys: KeyTimes & { timeoutMs: number } };
   intakesFolder: string;
   logLevel: string;
@@ -111,6 +113,7 @@ export function readConfig(env: Env = process.env): Config {
     ...(publicUrl !== undefined && { publicUrl: publicUrl.replace(/\/$/, "") }),
     secrets,
     ...(adminKey !== undefined && { adminKey }),
+    uploads: uploadsOf(read, dataFolder),
     jwt: jwtOf(read),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
@@ -159,6 +162,8 @@ function operationSettings(read: Reader): Settings {
       clockSkewMs: read.number("FORMBRIDGE_CLOCK_SKEW_MS"),
       mendMs: read.number("FORMBRIDGE_MEND_MS"),
       uploadTtlMs: read.number("FORMBRIDGE_UPLOAD_TTL_MS", { min: 1 }),
+      uploadGraceMs: read.number("FORMBRIDGE_UPLOAD_GRACE_MS"),
+      downloadTtlMs: read.number("FORMBRIDGE_DOWNLOAD_TTL_MS", { min: 1 }),
       sessionTtlMs: read.number("FORMBRIDGE_SESSION_TTL_MS", { min: 1 }),
       qrTtlMs: read.number("FORMBRIDGE_QR_TTL_MS", { min: 1 }),
       codeTtlMs: read.number("FORMBRIDGE_CODE_TTL_MS", { min: 1 }),
@@ -289,7 +294,7 @@ function secretsOf(text: string | undefined): string[] {
 const bad = (name: string, got: string, takes: string): ConfigError =>
   new ConfigError(`${name} is ${JSON.stringify(got)}; it takes ${takes}.`);
 
-type Reader = ReturnType<typeof reader>;
+export type Reader = ReturnType<typeof reader>;
 
 function reader(env: Env) {
   const raw = (name: SettingName): string | undefined => {

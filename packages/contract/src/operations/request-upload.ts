@@ -25,6 +25,17 @@ export const RequestUploadResponse = Type.Object(
     method: Type.Enum(["PUT", "POST"]),
     url: Type.String(),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    resumable: Type.Optional(
+      Type.Object(
+        {
+          protocol: Type.Enum(["tus", "s3-multipart"]),
+          url: Type.String({
+            description: "tus: the upload itself, made already. s3-multipart: asks for URLs of parts.",
+          }),
+        },
+        { additionalProperties: false, description: "The way on which a broken line costs only what it lost." },
+      ),
+    ),
     expiresInMs: Type.Integer(),
     constraints: Type.Object({ accept: Type.Array(Type.String()), maxBytes: Type.Integer() }),
   },

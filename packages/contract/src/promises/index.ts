@@ -14,6 +14,7 @@ import { RUNNING_PROMISES } from "./running.ts";
 import { STATES_PROMISES } from "./states.ts";
 import { STORES_PROMISES } from "./stores.ts";
 import { TOKENS_PROMISES } from "./tokens.ts";
+import { UPLOADS_PROMISES } from "./uploads.ts";
 import { WEBHOOK_PROMISES } from "./webhooks.ts";
 
 /** Every promise of the contract, chapter by chapter. */
@@ -28,6 +29,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...WEBHOOK_PROMISES,
   ...DELIVERY_PROMISES,
   ...COURIER_PROMISES,
+  ...UPLOADS_PROMISES,
   ...HANDOFF_PROMISES,
   ...RUNNING_PROMISES,
   ...STORES_PROMISES,

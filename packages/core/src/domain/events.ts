@@ -7,7 +7,8 @@ import type {
   JsonObject,
   SubmissionState,
 } from "@formbridge/contract";
-import { maskValue } from "./fields/mask.ts";
+import { isMaskedAt, MASK, maskValue } from "./fields/mask.ts";
+import type { CollectReason } from "./files/fate.ts";
 import type { Hash } from "./hashing.ts";
 import type { Instant } from "./instant.ts";
 import { toIso } from "./instant.ts";
@@ -46,6 +47,7 @@ export type DomainEvent = { by?: Actor } & (
     }
   | { type: "upload.failed"; to: EditableState; uploadId: string; field: string; reason: string }
   | { type: "submission.submitted"; deliveryId: string; answer?: { key: Hash; by: Instant } }
+  | { type: "upload.collected"; uploadId: string; field: string; reason: CollectReason }
   | { type: "review.requested"; gateIndex: number; gate: string }
   | { type: "review.approved"; gateIndex: number; gate: string; auto: boolean; passed: "no" | "gate" | "all" }
   | { type: "review.rejected"; gate: string; reasons: string[]; expiresAt: Instant }
@@ -95,13 +97,16 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       return { missingFields: event.missing, validationErrors: event.errors as unknown as Json };
     case "upload.requested": {
       const { uploadId, field, filename, mimeType, sizeBytes } = event.upload;
-      return { uploadId, field, filename, mimeType, sizeBytes };
+      const shown = isMaskedAt(field.split("."), intake) ? MASK : filename;
+      return { uploadId, field, filename: shown, mimeType, sizeBytes };
     }
     case "upload.completed": {
       const { filename, mimeType, sizeBytes, sha256 } = event.reference;
-      return { uploadId: event.uploadId, field: dotted(event.path), filename, mimeType, sizeBytes, sha256 };
+      const file = isMaskedAt(event.path, intake) ? { filename: MASK, sha256: MASK } : { filename, sha256 };
+      return { uploadId: event.uploadId, field: dotted(event.path), mimeType, sizeBytes, ...file };
     }
     case "upload.failed":
+    case "upload.collected":
       return { uploadId: event.uploadId, field: event.field, reason: event.reason };
     case "submission.submitted":
       return { deliveryId: event.deliveryId };

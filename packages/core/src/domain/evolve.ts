@@ -61,6 +61,8 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         state: event.to,
         uploads: submission.uploads.filter((upload) => upload.uploadId !== event.uploadId),
       };
+    case "upload.collected":
+      return { ...submission, uploads: submission.uploads.filter(({ uploadId }) => uploadId !== event.uploadId) };
     case "submission.ttl_warning":
       return withoutWarning(submission);
     case "submission.replayed":

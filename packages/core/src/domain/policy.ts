@@ -20,6 +20,10 @@ export interface Policy {
   /** What a rejection leaves at least to mend. */
   mendMs: number;
   uploadTtlMs: number;
+  /** How long a file that nobody needs any more is kept all the same. */
+  uploadGraceMs: number;
+  /** How long a URL gives a file. */
+  downloadTtlMs: number;
   /** What the fields of one submission may add up to, in characters of JSON. */
   maxFieldsSize: number;
   /** What a caller may ask for as `ttlMs`. */
@@ -48,6 +52,8 @@ export const DEFAULT_POLICY: Policy = {
   tokenMemoryMs: 7 * DAY,
   mendMs: DAY,
   uploadTtlMs: HOUR,
+  uploadGraceMs: DAY,
+  downloadTtlMs: 5 * MINUTE,
   maxFieldsSize: 1_048_576,
   ttlRequestMinMs: MINUTE,
   ttlRequestMaxMs: 365 * DAY,

@@ -1,4 +1,5 @@
 import { cancel } from "./cancel.ts";
+import { collectUpload } from "./collect-upload.ts";
 import { confirmUpload } from "./confirm-upload.ts";
 import { createHandoff } from "./create-handoff.ts";
 import { createSubmission } from "./create-submission.ts";
@@ -8,6 +9,7 @@ import { describeLink } from "./describe-link.ts";
 import { escalate } from "./escalate.ts";
 import { getEvents } from "./get-events.ts";
 import { getSubmission } from "./get-submission.ts";
+import { getUpload } from "./get-upload.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
@@ -15,19 +17,24 @@ import { listHandoffs } from "./list-handoffs.ts";
 import { listSubmissions } from "./list-submissions.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
+import { readUpload } from "./read-upload.ts";
+import { receiveUpload } from "./receive-upload.ts";
 import { reissueToken } from "./reissue-token.ts";
 import { requestUpload } from "./request-upload.ts";
+import { resumeUpload } from "./resume-upload.ts";
 import { retryDelivery } from "./retry-delivery.ts";
 import { review } from "./review.ts";
 import { revokeHandoff } from "./revoke-handoff.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { setFields } from "./set-fields.ts";
+import { signParts } from "./sign-parts.ts";
 import { submit } from "./submit.ts";
 import { createAuditTrail } from "./support/audit-trail.ts";
 import { createCatalog } from "./support/catalog.ts";
 import { storeError } from "./support/commit.ts";
 import type { Context } from "./support/context.ts";
 import { sweep } from "./sweep.ts";
+import { sweepFiles } from "./sweep-files.ts";
 import { validate } from "./validate.ts";
 import { watchEvents } from "./watch-events.ts";
 import {
@@ -46,6 +53,11 @@ const OPERATIONS = {
   validate,
   requestUpload,
   confirmUpload,
+  getUpload,
+  receiveUpload,
+  resumeUpload,
+  signParts,
+  readUpload,
   submit,
   review,
   cancel,
@@ -82,6 +94,8 @@ const OPERATIONS = {
   escalate,
   pushEvents,
   sweep,
+  collectUpload,
+  sweepFiles,
 } as const;
 
 type Bound<F> = F extends (context: Context, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;

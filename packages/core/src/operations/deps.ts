@@ -6,10 +6,12 @@ import type { Wakeups } from "../ports/events.ts";
 import type { Instrumentation } from "../ports/instrumentation.ts";
 import type { Mailer } from "../ports/mailer.ts";
 import type { RateLimiter, RateRule } from "../ports/rate-limiter.ts";
+import type { Scanner } from "../ports/scanner.ts";
 import type { Sealer } from "../ports/sealer.ts";
 import type { UploadStorage } from "../ports/uploads.ts";
 import type { Randomness } from "../vault/mint.ts";
 import type { PageTokens } from "../vault/page-tokens.ts";
+import type { UploadGrants } from "../vault/upload-grants.ts";
 import type { WebhookSecrets } from "../vault/webhook-secrets.ts";
 
 export interface RateRules {
@@ -65,8 +67,12 @@ export interface Deps {
   publicUrl: () => string;
   courier: Courier;
   webhookSecrets: WebhookSecrets;
+  /** Signs URLs of files. */
+  uploadGrants: UploadGrants;
   /** Absent: this deployment takes no files. */
   uploads?: UploadStorage;
+  /** Absent: files are checked, and not looked into. */
+  scanner?: Scanner;
   /** Absent: this deployment sends no e-mail. */
   mailer?: Mailer;
 }

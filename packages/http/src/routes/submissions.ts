@@ -1,16 +1,12 @@
 import {
   CancelRequest,
   CancelResponse,
-  ConfirmUploadRequest,
-  ConfirmUploadResponse,
   CreateSubmissionRequest,
   CreateSubmissionResponse,
   GetEventsQuery,
   GetEventsResponse,
   GetSubmissionQuery,
   GetSubmissionResponse,
-  RequestUploadRequest,
-  RequestUploadResponse,
   ResumeLinkResponse,
   ResumeQuery,
   SetFieldsRequest,
@@ -105,33 +101,6 @@ export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Ro
       opensWith,
       errors: WRITE_ERRORS,
       call: (operations, request) => operations.validate(writeCall(request)),
-    },
-    {
-      method: "POST",
-      path: `${root}/uploads`,
-      id: `requestUpload${suffix}`,
-      summary: "Announce a file and get a URL for it",
-      body: RequestUploadRequest,
-      response: RequestUploadResponse,
-      opensWith,
-      errors: WRITE_ERRORS,
-      call: (operations, request) => {
-        const { field, filename, mimeType, sizeBytes, sha256 } = request.body as RequestUploadRequest;
-        const upload = { field, filename, mimeType, sizeBytes, ...(sha256 !== undefined && { sha256 }) };
-        return operations.requestUpload({ ...writeCall(request), upload });
-      },
-    },
-    {
-      method: "POST",
-      path: `${root}/uploads/:uploadId/confirm`,
-      id: `confirmUpload${suffix}`,
-      summary: "Say that a file was sent",
-      body: ConfirmUploadRequest,
-      response: ConfirmUploadResponse,
-      opensWith,
-      errors: WRITE_ERRORS,
-      call: (operations, request) =>
-        operations.confirmUpload({ ...writeCall(request), uploadId: param(request, "uploadId") }),
     },
     {
       method: "POST",

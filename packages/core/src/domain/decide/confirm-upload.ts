@@ -1,17 +1,19 @@
 import type { FieldError, FileReference, Json, JsonObject } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { applyPatch } from "../fields/apply-patch.ts";
+import { type Content, misfit, typeOf } from "../files/content-type.ts";
 import type { Instant } from "../instant.ts";
 import type { Submission, Upload } from "../submission.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
-import { accepts } from "./request-upload.ts";
 import { pendingUploads } from "./validate.ts";
 
-/** What the storage found when it looked at the file. */
+/** What was seen when the file was looked at. */
 export interface Arrived {
   sizeBytes: number;
   sha256: string;
-  sniffedType: string;
+  content: Content;
+  /** What a scan found in it, if anything. */
+  infected?: string;
 }
 
 export interface ConfirmUpload {
@@ -35,7 +37,7 @@ const notArrived = (upload: Upload): ContractError =>
     nextActions: [{ action: "request_upload", field: upload.field, hint: "Send the file to its URL, then confirm." }],
   });
 
-function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideContext): FieldError | undefined {
+export function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideContext): FieldError | undefined {
   const path = upload.field;
   if (arrived.sizeBytes !== upload.sizeBytes) {
     return {
@@ -50,14 +52,13 @@ function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideContext): 
     return { path, code: "custom", message: `The file for ${path} is not the one that was announced (SHA-256).` };
   }
   const accept = intake.ruleAt(path.split(".")).file?.accept ?? [];
-  if (!accept.some((pattern) => accepts(pattern, arrived.sniffedType))) {
-    return {
-      path,
-      code: "file_wrong_type",
-      message: `The file for ${path} is ${arrived.sniffedType}.`,
-      expected: accept,
-      received: arrived.sniffedType,
-    };
+  const wrong = misfit(arrived.content, { announced: upload.mimeType, accept });
+  if (wrong !== undefined) {
+    const message = `The file for ${path} ${wrong.why}.`;
+    return { path, code: "file_wrong_type", message, expected: accept, received: wrong.type };
+  }
+  if (arrived.infected !== undefined) {
+    return { path, code: "custom", message: `A scan refused the file for ${path}: ${arrived.infected}.` };
   }
   return undefined;
 }
@@ -92,7 +93,7 @@ function completed(submission: Submission, upload: Upload, arrived: Arrived, con
   const reference: FileReference = {
     uploadId: upload.uploadId,
     filename: upload.filename,
-    mimeType: arrived.sniffedType,
+    mimeType: typeOf(arrived.content, upload.mimeType, intake.ruleAt(path).file?.accept ?? []),
     sizeBytes: arrived.sizeBytes,
     sha256: arrived.sha256,
   };

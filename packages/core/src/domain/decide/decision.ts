@@ -40,3 +40,4 @@ export const refuse = (refusal: ContractError): Decision => ({ events: [], token
 
 export const deliveryJob = (submissionId: string): string => `deliver:${submissionId}`;
 export const escalationJob = (submissionId: string): string => `escalate:${submissionId}`;
+export const collectJob = (uploadId: string): string => `collect:${uploadId}`;

@@ -1,6 +1,8 @@
 import type { FieldError } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { mayFill, notYours } from "../fields/fills.ts";
+import { accepts } from "../files/content-type.ts";
+import { displayName } from "../files/display-name.ts";
 import type { Submission, Upload } from "../submission.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
 
@@ -24,6 +26,7 @@ export function decideRequestUpload(submission: Submission, command: RequestUplo
   const upload: Upload = {
     uploadId: context.newId("upl"),
     ...command,
+    filename: displayName(command.filename),
     requestedAt: context.now,
     expiresAt: context.now + context.policy.uploadTtlMs,
   };
@@ -58,9 +61,3 @@ function problemWith(command: RequestUpload, context: DecideContext): FieldError
   }
   return undefined;
 }
-
-/** `image/*` takes every image type. */
-export const accepts = (pattern: string, mimeType: string): boolean =>
-  pattern === "*/*" ||
-  pattern.toLowerCase() === mimeType.toLowerCase() ||
-  (pattern.endsWith("/*") && mimeType.toLowerCase().startsWith(pattern.slice(0, -1).toLowerCase()));

@@ -23,7 +23,11 @@ const schema = {
   },
 };
 const pdf = (field: string) => ({ field, filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 3 });
-const arrived: Arrived = { sizeBytes: 3, sha256: "ab".repeat(32), sniffedType: "application/pdf" };
+const arrived: Arrived = {
+  sizeBytes: 3,
+  sha256: "ab".repeat(32),
+  content: { magic: "application/pdf", isText: false },
+};
 const human: Actor = { kind: "human", id: "ada" };
 
 const request = (field: string) => (submission: Submission, context: Parameters<typeof decideRequestUpload>[2]) =>
@@ -81,7 +85,7 @@ describe("announcing and confirming", () => {
   const mismatches: [string, Partial<Arrived>, string][] = [
     ["more bytes", { sizeBytes: 4 }, "file_too_large"],
     ["fewer bytes", { sizeBytes: 2 }, "custom"],
-    ["another type", { sniffedType: "text/html" }, "file_wrong_type"],
+    ["another type", { content: { isText: true, markup: "html" } }, "file_wrong_type"],
   ];
   it.each(mismatches)("[STATES-UPLOADS] %s than announced: told, and the upload is forgotten", (_name, found, code) => {
     const asked = given({ schema }).when(request("w9"));

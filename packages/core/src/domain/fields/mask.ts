@@ -16,6 +16,10 @@ export function maskValue(value: unknown, path: readonly string[], intake: Maski
   return intake.hasSensitive ? open(value, path, { intake }) : value;
 }
 
+/** Is what stands at `path` masked, by itself or by something around it? */
+export const isMaskedAt = (path: readonly string[], intake: Masking): boolean =>
+  intake.hasSensitive && path.some((_, depth) => intake.ruleAt(path.slice(0, depth + 1)).sensitive);
+
 /**
  * The fields in two parts: `open` is masked and safe to store as it is; `sealed` holds the sensitive values, each under its
  * JSON pointer.

@@ -1,6 +1,7 @@
 import type { Actor } from "@formbridge/contract";
 import type { Decision } from "../../domain/decide/decision.ts";
 import { ContractError } from "../../domain/error.ts";
+import { collecting } from "../../domain/files/fate.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
@@ -49,6 +50,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     ...(tokenHash !== undefined && { nextToken: tokenHash }),
   });
   const { after } = plan;
+  const files = collecting(before, after, { now: input.now, policy: deps.settings.policy });
   const told = (decision.audit ?? []).map(({ type, payload }) =>
     auditEvent(type, { submission: after, by: input.actor, payload, now: input.now, mint }),
   );
@@ -69,8 +71,8 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     audit: [...plan.audit, ...told, ...(input.audit?.(after) ?? [])],
     ...(input.keyWrite && { key: input.keyWrite(after, token) }),
     side: [...(decision.side ?? [])],
-    jobs: [...(decision.jobs ?? [])],
-    dropJobs: [...(decision.dropJobs ?? [])],
+    jobs: [...(decision.jobs ?? []), ...files.jobs],
+    dropJobs: [...(decision.dropJobs ?? []), ...files.dropJobs],
   };
   const committed = await commitTimed(deps, change);
   if (committed.kind === "committed") {

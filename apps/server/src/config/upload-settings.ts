@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import type { S3Options } from "@formbridge/blob-s3";
+import type { ScanOptions } from "@formbridge/scan-hook";
+import { ConfigError, type Reader } from "./config.ts";
+
+export interface UploadsChoice {
+  storage: { kind: "disk"; folder: string } | ({ kind: "s3" } & S3Options);
+  /** Absent: files are checked, and not looked into. */
+  scan?: ScanOptions;
+  idleMs: number;
+}
+
+export function uploadsOf(read: Reader, dataFolder: string): UploadsChoice {
+  const scan = scanOf(read);
+  return {
+    storage: s3Of(read) ?? { kind: "disk", folder: join(dataFolder, "uploads") },
+    ...(scan !== undefined && { scan }),
+    idleMs: read.number("FORMBRIDGE_UPLOAD_IDLE_MS", { min: 1 }),
+  };
+}
+
+const S3_ONLY = ["FORMBRIDGE_S3_ENDPOINT", "FORMBRIDGE_S3_ACCESS_KEY_ID", "FORMBRIDGE_S3_SECRET_ACCESS_KEY"] as const;
+
+function s3Of(read: Reader): UploadsChoice["storage"] | undefined {
+  const bucket = read.optional("FORMBRIDGE_S3_BUCKET");
+  if (bucket === undefined) {
+    const lonely = S3_ONLY.find((name) => read.optional(name) !== undefined);
+    if (lonely === undefined) return undefined;
+    throw new ConfigError(`${lonely} is set, but FORMBRIDGE_S3_BUCKET is not: say which bucket files go to.`);
+  }
+  const endpoint = read.optional("FORMBRIDGE_S3_ENDPOINT");
+  if (endpoint !== undefined && !/^https?:$/.test(protocolOf(endpoint))) {
+    throw new ConfigError(`FORMBRIDGE_S3_ENDPOINT is ${JSON.stringify(endpoint)}; it takes a URL, http or https.`);
+  }
+  const prefix = read.text("FORMBRIDGE_S3_PREFIX");
+  if (!/^[\w./-]{0,200}$/.test(prefix)) {
+    throw new ConfigError(`FORMBRIDGE_S3_PREFIX is ${JSON.stringify(prefix)}; it takes letters, digits and . _ - /.`);
+  }
+  return {
+    kind: "s3",
+    bucket,
+    region: read.text("FORMBRIDGE_S3_REGION"),
+    forcePathStyle: read.flag("FORMBRIDGE_S3_FORCE_PATH_STYLE"),
+    prefix,
+    ...(endpoint !== undefined && { endpoint }),
+    ...credentialsOf(read),
+  };
+}
+
+function credentialsOf(read: Reader): Pick<S3Options, "credentials"> {
+  const accessKeyId = read.optional("FORMBRIDGE_S3_ACCESS_KEY_ID");
+  const secretAccessKey = read.optional("FORMBRIDGE_S3_SECRET_ACCESS_KEY");
+  if (accessKeyId === undefined && secretAccessKey === undefined) return {};
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new ConfigError("FORMBRIDGE_S3_ACCESS_KEY_ID and FORMBRIDGE_S3_SECRET_ACCESS_KEY need each other: set both.");
+  }
+  return { credentials: { accessKeyId, secretAccessKey } };
+}
+
+const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : "");
+
+function scanOf(read: Reader): ScanOptions | undefined {
+  const command = read.optional("FORMBRIDGE_SCAN_COMMAND");
+  const url = read.optional("FORMBRIDGE_SCAN_URL");
+  const timeoutMs = read.number("FORMBRIDGE_SCAN_TIMEOUT_MS", { min: 1 });
+  if (command !== undefined && url !== undefined) {
+    throw new ConfigError("FORMBRIDGE_SCAN_COMMAND and FORMBRIDGE_SCAN_URL are both set: one of them scans.");
+  }
+  if (url !== undefined && !/^https?:$/.test(protocolOf(url))) {
+    throw new ConfigError(`FORMBRIDGE_SCAN_URL is ${JSON.stringify(url)}; it takes a URL, http or https.`);
+  }
+  if (url !== undefined) return { kind: "url", url, timeoutMs };
+  return command === undefined ? undefined : { kind: "command", argv: argvOf(command), timeoutMs };
+}
+
+/** Words with blanks between them, or a JSON array where a word has a blank in it. No shell reads it. */
+function argvOf(text: string): string[] {
+  const isList = text.trimStart().startsWith("[");
+  const argv: unknown = isList ? parsed(text) : text.trim().split(/\s+/);
+  if (Array.isArray(argv) && argv.length > 0 && argv.every((word) => typeof word === "string" && word !== ""))
+    return argv;
+  throw new ConfigError("FORMBRIDGE_SCAN_COMMAND takes a program and its arguments, or a JSON array of them.");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,1 @@
+export { createDiskStorage, type DiskOptions } from "./disk-storage.ts";

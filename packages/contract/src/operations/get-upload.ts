@@ -1,0 +1,27 @@
+import Type, { type Static } from "typebox";
+import { InstantSchema } from "../states.ts";
+import { submissionMark } from "../submission.ts";
+
+export const GetUploadResponse = Type.Object(
+  {
+    ...submissionMark,
+    uploadId: Type.String(),
+    url: Type.String({ description: "Gives the file until expiresAt, to be saved." }),
+    expiresAt: InstantSchema,
+    filename: Type.String(),
+    mimeType: Type.String(),
+    sizeBytes: Type.Integer(),
+    sha256: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type GetUploadResponse = Static<typeof GetUploadResponse>;
+
+/** What stands behind the question mark of a URL that we signed. */
+export const GrantQuery = Type.Object({ grant: Type.String({ minLength: 1 }) }, { additionalProperties: false });
+export type GrantQuery = Static<typeof GrantQuery>;
+
+export const ReceiveUploadResponse = Type.Object(
+  { ok: Type.Literal(true), submissionId: Type.String(), uploadId: Type.String(), sizeBytes: Type.Integer() },
+  { additionalProperties: false },
+);

@@ -1,0 +1,86 @@
+import { type ErrorType, ReceiveUploadResponse } from "@formbridge/contract";
+
+type Document = Record<string, unknown>;
+
+const parameter = (name: string, where: "path" | "query" | "header", about: Document): Document => ({
+  name,
+  in: where,
+  required: where !== "header",
+  schema: { type: "string" },
+  ...about,
+});
+
+const SIGNED = [
+  parameter("uploadId", "path", { example: "upl_01977d3e-8c00-7000-8000-000000000002" }),
+  parameter("grant", "query", {
+    description: "Part of the URL that was given.",
+    example: "eyJhbGciOiJIUzI1NiJ9.e30.x",
+  }),
+];
+const INCOMING: readonly ErrorType[] = [
+  "forbidden",
+  "not_found",
+  "conflict",
+  "needs_approval",
+  "token_expired",
+  "expired",
+  "cancelled",
+  "service_unavailable",
+];
+
+const bytes = { schema: { type: "string", format: "binary" } };
+const tusHeader = parameter("Tus-Resumable", "header", { description: "1.0.0", example: "1.0.0" });
+const offset = parameter("Upload-Offset", "header", { description: "How many bytes are there.", example: "0" });
+
+/** The paths that carry files themselves. What opens them is the URL, so nothing else is asked for. */
+export function uploadPaths(failures: (types: readonly ErrorType[]) => Document): Record<string, Document> {
+  const operation = (operationId: string, summary: string, rest: Document): Document => ({
+    operationId,
+    summary,
+    tags: ["uploads"],
+    security: [{}],
+    parameters: SIGNED,
+    ...rest,
+  });
+  const answered = { "204": { description: "Taken." }, ...failures(INCOMING) };
+  return {
+    "/uploads/{uploadId}": {
+      put: operation("receiveUpload", "Send a file, whole", {
+        requestBody: { required: true, content: { "*/*": bytes } },
+        responses: {
+          "200": {
+            description: "It is here.",
+            content: { "application/json": { schema: JSON.parse(JSON.stringify(ReceiveUploadResponse)) } },
+          },
+          ...failures(INCOMING),
+        },
+      }),
+      get: operation("readUpload", "Get a file, to be saved", {
+        parameters: [
+          ...SIGNED,
+          parameter("Range", "header", { description: "One range of bytes.", example: "bytes=0-99" }),
+        ],
+        responses: {
+          "200": { description: "The file.", content: { "*/*": bytes } },
+          "206": { description: "The part that was asked for.", content: { "*/*": bytes } },
+          ...failures(["forbidden", "not_found", "token_expired", "service_unavailable"]),
+        },
+      }),
+    },
+    "/uploads/{uploadId}/resumable": {
+      head: operation("resumableOffset", "tus: how much of a file is here", {
+        parameters: [...SIGNED, tusHeader],
+        responses: { "200": { description: "See Upload-Offset and Upload-Length." }, ...failures(INCOMING) },
+      }),
+      post: operation("resumableCreate", "tus: begin; the upload is there already", {
+        parameters: [...SIGNED, tusHeader, parameter("Upload-Length", "header", { example: "52428" })],
+        responses: { "201": { description: "See Location." }, ...failures(INCOMING) },
+      }),
+      patch: operation("resumableAppend", "tus: send the bytes that follow", {
+        parameters: [...SIGNED, tusHeader, offset],
+        requestBody: { required: true, content: { "application/offset+octet-stream": bytes } },
+        responses: answered,
+      }),
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { ScanFailed, type ScanVerdict } from "@formbridge/core";
+import { foundWords } from "./words.ts";
+
+const MAX_OUTPUT = 4096;
+const CLEAN = 0;
+const FOUND = 1;
+
+/** The file on standard input; 0 is clean, 1 is found, as ClamAV has it. Anything else is no verdict. */
+export async function scanByCommand(
+  bytes: AsyncIterable<Uint8Array>,
+  { argv, timeoutMs }: { argv: readonly string[]; timeoutMs: number },
+): Promise<ScanVerdict> {
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"], timeout: timeoutMs, killSignal: "SIGKILL" });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("error", (cause) => reject(new ScanFailed("the scan command can't be started", { cause })));
+    child.once("close", (code) => resolve(code));
+  });
+  // A scanner may know enough before the end: what it does not read is no error of its.
+  child.stdin.on("error", () => {});
+  const source = Readable.from(bytes, { objectMode: false });
+  const broken = new Promise<never>((_, reject) => {
+    source.once("error", (cause) => {
+      child.kill("SIGKILL");
+      reject(new ScanFailed("the file can't be read", { cause }));
+    });
+  });
+  source.pipe(child.stdin);
+  let output = "";
+  child.stdout.on("data", (piece: Buffer) => {
+    output = (output + piece.toString("utf8")).slice(0, MAX_OUTPUT);
+  });
+  try {
+    const code = await Promise.race([ended, broken]);
+    if (code === CLEAN) return { clean: true };
+    if (code === FOUND) return { clean: false, found: foundWords(output) };
+    throw new ScanFailed(
+      code === null ? "the scan was ended before its verdict" : `the scan command ended with ${code}`,
+    );
+  } finally {
+    source.destroy();
+  }
+}

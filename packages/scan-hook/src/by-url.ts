@@ -1,0 +1,37 @@
+import { Readable } from "node:stream";
+import { ScanFailed, type ScanVerdict } from "@formbridge/core";
+import { foundWords } from "./words.ts";
+
+const MAX_ANSWER = 65_536;
+
+/** The file as the body of a POST; the answer says `{ "clean": true }`, or `{ "clean": false, "found": "…" }`. */
+export async function scanByUrl(
+  { bytes, sizeBytes }: { bytes: AsyncIterable<Uint8Array>; sizeBytes: number },
+  { url, timeoutMs }: { url: string; timeoutMs: number },
+): Promise<ScanVerdict> {
+  const source = Readable.from(bytes, { objectMode: false });
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream", "x-file-size": String(sizeBytes) },
+      body: Readable.toWeb(source) as unknown as ReadableStream,
+      duplex: "half",
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    } as RequestInit);
+    if (response.status !== 200) throw new ScanFailed(`the scanner answered ${response.status}`);
+    return verdictOf(await response.text());
+  } catch (cause) {
+    throw cause instanceof ScanFailed ? cause : new ScanFailed("the scanner can't be asked", { cause });
+  } finally {
+    source.destroy();
+  }
+}
+
+function verdictOf(text: string): ScanVerdict {
+  if (text.length > MAX_ANSWER) throw new ScanFailed("the scanner's answer is too long");
+  const answer = JSON.parse(text) as { clean?: unknown; found?: unknown } | null;
+  if (answer?.clean === true) return { clean: true };
+  if (answer?.clean === false) return { clean: false, found: foundWords(String(answer.found ?? "")) };
+  throw new ScanFailed("the scanner's answer is no verdict");
+}

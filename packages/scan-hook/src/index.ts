@@ -1,0 +1,1 @@
+export { createScanner, type ScanOptions } from "./scanner.ts";

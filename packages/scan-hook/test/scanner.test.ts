@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ScanFailed } from "@formbridge/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { createScanner } from "../src/index.ts";
+
+async function* pieces(count = 3, size = 100_000) {
+  for (let index = 0; index < count; index++) yield Buffer.alloc(size, "x");
+}
+const scanWith = (code: string, timeoutMs = 10_000) =>
+  createScanner({ kind: "command", argv: [process.execPath, "-e", code], timeoutMs }).scan({
+    bytes: pieces(),
+    sizeBytes: 300_000,
+  });
+
+describe("a command", () => {
+  it("gets the whole file, and says clean by 0", async () => {
+    const code = `let n = 0; process.stdin.on("data", (d) => { n += d.length }).on("end", () => process.exit(n === 300000 ? 0 : 1))`;
+    expect(await scanWith(code)).toEqual({ clean: true });
+  });
+
+  it("says found by 1, in a line that is safe to record", async () => {
+    const code = `console.log("stream: Eicar\\u001b[31m-Test FOUND\\nmore"); process.exitCode = 1`;
+    expect(await scanWith(code)).toEqual({ clean: false, found: "stream: Eicar[31m-Test FOUND" });
+  });
+
+  it.each([
+    ["ends otherwise", "process.exit(2)", 10_000],
+    ["dies", "process.kill(process.pid, 'SIGKILL')", 10_000],
+    ["takes too long", "setInterval(() => {}, 1000)", 300],
+  ])("that %s has given no verdict", async (_name, code, timeoutMs) => {
+    await expect(scanWith(code, timeoutMs)).rejects.toBeInstanceOf(ScanFailed);
+  });
+
+  it("that does not exist has given no verdict", async () => {
+    const scanner = createScanner({ kind: "command", argv: ["/nowhere/scan"], timeoutMs: 1000 });
+    await expect(scanner.scan({ bytes: pieces(), sizeBytes: 300_000 })).rejects.toBeInstanceOf(ScanFailed);
+  });
+
+  it("never sees the end of a file that can't be read", async () => {
+    const broken = (async function* () {
+      yield Buffer.from("x");
+      throw new Error("disk");
+    })();
+    const scanner = createScanner({
+      kind: "command",
+      argv: [process.execPath, "-e", "process.stdin.resume()"],
+      timeoutMs: 9000,
+    });
+    await expect(scanner.scan({ bytes: broken, sizeBytes: 1 })).rejects.toBeInstanceOf(ScanFailed);
+  });
+});
+
+describe("a URL", () => {
+  const open: ReturnType<typeof createServer>[] = [];
+  afterEach(() => {
+    for (const server of open.splice(0)) server.close().closeAllConnections();
+  });
+  async function ask(answer: RequestListener, timeoutMs = 10_000) {
+    const server = createServer(answer).listen(0, "127.0.0.1");
+    open.push(server);
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scan`;
+    return await createScanner({ kind: "url", url, timeoutMs }).scan({ bytes: pieces(), sizeBytes: 300_000 });
+  }
+  const saying =
+    (status: number, body: string): RequestListener =>
+    (request, response) => {
+      let count = 0;
+      request.on("data", (piece: Buffer) => {
+        count += piece.length;
+      });
+      request.on("end", () => response.writeHead(count === 300_000 ? status : 500).end(body));
+    };
+
+  it("gets the whole file, and says clean or found", async () => {
+    expect(await ask(saying(200, '{"clean":true}'))).toEqual({ clean: true });
+    expect(await ask(saying(200, '{"clean":false,"found":"Eicar"}'))).toEqual({ clean: false, found: "Eicar" });
+    expect(await ask(saying(200, '{"clean":false}'))).toEqual({ clean: false, found: "something harmful" });
+  });
+
+  it.each([
+    ["an error", saying(500, '{"clean":true}')],
+    ["nonsense", saying(200, "OK")],
+    ["another answer", saying(200, '{"clean":"yes"}')],
+    ["nothing", saying(200, "null")],
+    ["another place", ((_request, response) => response.writeHead(302, { location: "/" }).end()) as RequestListener],
+  ])("that says %s has given no verdict", async (_name, answer) => {
+    await expect(ask(answer)).rejects.toBeInstanceOf(ScanFailed);
+  });
+
+  it("that is silent has given no verdict", async () => {
+    await expect(ask(() => {}, 300)).rejects.toBeInstanceOf(ScanFailed);
+  });
+});

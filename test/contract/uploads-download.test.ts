@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestServer, type TestServer } from "../support/harness.ts";
+import { create, expectError, filled, history, MINUTE, SECOND, setFields } from "../support/submissions.ts";
+import { announced, confirm, digestOf, FILES_SCHEMA, PDF, PNG, send, walk } from "../support/uploads.ts";
+
+let server: TestServer;
+let viewer: string;
+let stranger: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.putIntake({ id: "files", schema: FILES_SCHEMA });
+  viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "vera" } });
+  stranger = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "stranger" } });
+});
+afterAll(() => server.stop());
+
+const png = { field: "image", bytes: PNG, mimeType: "image/png", filename: "Größe „A“.png" };
+const download = async (url: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(url, { headers });
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+};
+
+describe("a confirmed file", () => {
+  it("[UPLOADS-DOWNLOAD] is given by a URL of short life to those who may read the submission", async () => {
+    const { token, submissionId, uploadId } = await walk(server, png);
+    const ways = [
+      await server.call("GET", `/resume/${token}/uploads/${uploadId}`),
+      await server.call("GET", `/submissions/${submissionId}/uploads/${uploadId}`, { key: server.adminKey }),
+      await server.call("GET", `/submissions/${submissionId}/uploads/${uploadId}`, { key: viewer }),
+    ];
+    for (const { status, body } of ways) {
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        ok: true,
+        submissionId,
+        uploadId,
+        filename: "Größe „A“.png",
+        mimeType: "image/png",
+      });
+      expect(body).toMatchObject({ sizeBytes: PNG.length, sha256: digestOf(PNG) });
+      expect(Date.parse(body.expiresAt)).toBe(server.clock.now() + 5 * MINUTE);
+      expect((await download(body.url)).bytes).toEqual(PNG);
+    }
+    expect(JSON.stringify(ways[2]?.body)).not.toContain("rtok_");
+  });
+
+  it("[UPLOADS-DOWNLOAD] is not there for others, nor before it is confirmed, nor under another submission", async () => {
+    const { submissionId, uploadId } = await walk(server, png);
+    const path = `/submissions/${submissionId}/uploads/${uploadId}`;
+    expectError(await server.call("GET", path), 401, "unauthorized");
+    expectError(await server.call("GET", path, { key: stranger }), 404, "not_found");
+    const made = await create(server, "files");
+    const signed = await announced(server, made.resumeToken, png);
+    await send(signed, PNG);
+    for (const id of [signed.uploadId, uploadId, "upl_1"]) {
+      expectError(await server.call("GET", `/resume/${signed.resumeToken}/uploads/${id}`), 404, "not_found");
+    }
+  });
+
+  it("[UPLOADS-DOWNLOAD] is given no longer than its URL lives", async () => {
+    const { token, uploadId } = await walk(server, png);
+    const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
+    server.clock.advance(5 * MINUTE + 31 * SECOND);
+    expect((await download(url)).response.status).toBe(410);
+    const forged = await download(`${url.slice(0, -2)}AA`);
+    expect(forged.response.status).toBe(403);
+  });
+
+  it("[UPLOADS-SAVED-ONLY] is served to be saved, under a safe name, and to nothing else", async () => {
+    const { token, uploadId } = await walk(server, png);
+    const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
+    const { response } = await download(url);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "image/png",
+      "content-disposition": `attachment; filename="Gr__e _A_.png"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%E2%80%9EA%E2%80%9C.png`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": expect.stringContaining("sandbox"),
+      "cache-control": "no-store",
+      "content-length": String(PNG.length),
+    });
+    const head = await fetch(url, { method: "HEAD" });
+    expect(head.headers.get("content-length")).toBe(String(PNG.length));
+  });
+
+  it("[UPLOADS-RANGE] is given in parts, too", async () => {
+    const { token, uploadId } = await walk(server, png);
+    const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
+    const ranges: [string, number, Buffer][] = [
+      ["bytes=0-3", 206, PNG.subarray(0, 4)],
+      ["bytes=10-", 206, PNG.subarray(10)],
+      ["bytes=-5", 206, PNG.subarray(-5)],
+      ["bytes=5-1000000", 206, PNG.subarray(5)],
+      ["bytes=9999-", 200, PNG],
+      ["bytes=5-2", 200, PNG],
+      ["bytes=0-1,3-4", 200, PNG],
+      ["bytes=-", 200, PNG],
+      ["lines=1-2", 200, PNG],
+    ];
+    for (const [range, status, bytes] of ranges) {
+      const part = await download(url, { range });
+      expect({ range, status: part.response.status, bytes: part.bytes }).toEqual({ range, status, bytes });
+    }
+    const first = await download(url, { range: "bytes=0-3" });
+    expect(first.response.headers.get("content-range")).toBe(`bytes 0-3/${PNG.length}`);
+  });
+});
+
+describe("a file of a sensitive field", () => {
+  it("[UPLOADS-SENSITIVE] is not given to those who see its value masked, nor named in events", async () => {
+    const secret = { field: "secret", bytes: PDF, filename: "diagnosis.pdf" };
+    const { token, uploadId, submissionId } = await walk(server, secret);
+    const next = await filled(server, token, { name: "Ada" });
+    // The token before it still reads for a while, and sees what a late writer would be told.
+    expect((await server.call("GET", `/resume/${token}`)).body.fields.secret).toBe("[sensitive]");
+    expectError(await server.call("GET", `/resume/${token}/uploads/${uploadId}`), 404, "not_found");
+    expect((await server.call("GET", `/resume/${next.resumeToken}/uploads/${uploadId}`)).status).toBe(200);
+    const told = JSON.stringify(await history(server, submissionId));
+    expect(told).not.toContain("diagnosis");
+    expect(told).not.toContain(digestOf(PDF));
+  });
+});
+
+it("[UPLOADS-WALK] a confirmed file may be attached again, and to its own field alone", async () => {
+  const { token, uploadId } = await walk(server, png);
+  const removed = await filled(server, token, { image: null });
+  expect(removed.fields.image).toBeUndefined();
+  expectError(await setFields(server, removed.resumeToken, { any: { uploadId } }), 422, "invalid");
+  const again = await filled(server, removed.resumeToken, { image: { uploadId } });
+  expect(again.fields.image).toMatchObject({ uploadId, sha256: digestOf(PNG) });
+});
+
+it("[UPLOADS-CONFIRM-ORDER] one of two confirms at the same moment wins", async () => {
+  const made = await create(server, "files");
+  const signed = await announced(server, made.resumeToken, png);
+  await send(signed, PNG);
+  const replies = await Promise.all([1, 2, 3].map(() => confirm(server, signed.resumeToken, signed.uploadId)));
+  expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+  expect(replies.find(({ status }) => status === 409)?.body.ok).toBe(false);
+});
