@@ -44,10 +44,21 @@ export * from "./operations/get-submission.ts";
 export * from "./operations/handoffs.ts";
 export * from "./operations/intakes.ts";
 export * from "./operations/keys.ts";
-export * from "./operations/lists.ts";
+export {
+  ListEventsQuery,
+  ListEventsResponse,
+  ListSubmissionsQuery,
+  ListSubmissionsResponse,
+} from "./operations/lists.ts";
 export * from "./operations/request-upload.ts";
 export * from "./operations/retry-delivery.ts";
-export * from "./operations/review.ts";
+export {
+  ListReviewsQuery,
+  ListReviewsResponse,
+  type ReviewItem,
+  ReviewRequest,
+  ReviewResponse,
+} from "./operations/review.ts";
 export { SetFieldsRequest, SetFieldsResponse } from "./operations/set-fields.ts";
 export * from "./operations/submit.ts";
 export * from "./operations/tokens.ts";

@@ -12,6 +12,7 @@ import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, ret
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
 import { listHandoffs } from "./list-handoffs.ts";
+import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
@@ -61,6 +62,7 @@ const OPERATIONS = {
   describeLink,
   retryDelivery,
   listSubmissions,
+  listReviews,
   listEvents,
   listIntakes,
   getIntake,
