@@ -132,6 +132,7 @@ function backendOf(world: () => World): Backend {
     keys: rest("keys"),
     submissions: rest("submissions"),
     webhooks: rest("webhooks"),
+    reviewLinks: rest("reviewLinks"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.

@@ -5,6 +5,7 @@ import { sha256 } from "../domain/hashing.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Mailer } from "../ports/mailer.ts";
+import { handoffsIn } from "../ports/store.ts";
 import { normalize } from "./support/actors.ts";
 import { type Answer, markOf, type Shown } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
@@ -43,9 +44,9 @@ export async function createHandoff(context: Context, call: CreateHandoffCall): 
       const others = await deps.backend.handoffs.ofSubmission(submission.submissionId);
       const command = commandOf(context, { call, kind, submission, secrets });
       const decision = decideCreateHandoff(submission, command, { ...decideContext, others });
-      const [row] = decision.side ?? [];
-      if (row !== undefined) expiresAt = row.handoff.expiresAt;
-      if (kind === "magic_link" && row !== undefined) await admitMail(context, call);
+      const [made] = handoffsIn(decision.side);
+      if (made !== undefined) expiresAt = made.expiresAt;
+      if (kind === "magic_link" && made !== undefined) await admitMail(context, call);
       return decision;
     },
     body: (shown) => bodyOf(context, shown, { kind, secrets, expiresAt }),
