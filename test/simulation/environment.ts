@@ -46,6 +46,7 @@ export function createEnvironment(): Environment {
       newId: (prefix) => random.newId(prefix),
       resumeToken: () => random.resumeToken(),
       session: () => random.session(),
+      reviewLink: () => random.reviewLink(),
       code: () => random.code(),
       apiKey: () => random.apiKey(),
       webhookSecret: () => random.webhookSecret(),

@@ -48,5 +48,5 @@ export const drain = async (server: TestServer): Promise<void> => {
   await jobs.drain();
 };
 
-/** Jobs run when they are asked to, by `drain`: nobody looks by himself. */
+/** What is due at once runs at once; what becomes due by time waits for `drain`. */
 export const JOBS_BY_HAND = { FORMBRIDGE_WORKER: "on", FORMBRIDGE_JOB_POLL_MS: "3600000" };

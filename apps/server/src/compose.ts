@@ -22,6 +22,7 @@ import {
   type Wakeups,
 } from "@formbridge/core";
 import { type CourierOptions, createCourier } from "@formbridge/couriers";
+import { createSmtpMailer } from "@formbridge/mail-smtp";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
@@ -50,7 +51,7 @@ export interface ComposeOptions {
   breakerNotes?: BreakerNotes;
   /** Where the server is reached, once that is known; the settings' word comes first. */
   publicUrl?: () => string;
-  /** Brings codes to their readers; without one, magic links are refused. */
+  /** Brings mail to its readers, instead of the mail server that the settings name. */
   mailer?: Mailer;
   /** The functions that destinations of kind `callback` name. */
   callbacks?: CourierOptions["callbacks"];
@@ -65,9 +66,10 @@ export const localUrl = ({ host, port }: Config): string => `http://${host.inclu
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer, callbacks = {} } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, callbacks = {} } = options;
   const { courier = createCourier({ ...config.delivery, callbacks }) } = options;
   const { publicUrl = () => localUrl(config) } = options;
+  const mailer = options.mailer ?? (config.mail && createSmtpMailer(config.mail));
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
   const parts = { now, instrumentation, sealer, breakerNotes: options.breakerNotes };

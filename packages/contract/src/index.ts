@@ -23,6 +23,7 @@ export {
   IDEMPOTENCY_KEY_PATTERN,
   INTAKE_ID_PATTERN,
   RESUME_TOKEN_PATTERN,
+  REVIEW_LINK_PATTERN,
   SESSION_PATTERN,
   SUBMISSION_ID_PATTERN,
 } from "./ids.ts";
@@ -58,6 +59,7 @@ export {
   type ReviewItem,
   ReviewRequest,
   ReviewResponse,
+  ShowReviewResponse,
 } from "./operations/review.ts";
 export { SetFieldsRequest, SetFieldsResponse } from "./operations/set-fields.ts";
 export * from "./operations/submit.ts";

@@ -38,7 +38,7 @@ export type * from "./ports/intakes.ts";
 export * from "./ports/jobs.ts";
 export { createKeyLine } from "./ports/key-line.ts";
 export type * from "./ports/keys.ts";
-export type * from "./ports/mailer.ts";
+export { type Mail, type Mailer, MailRefused } from "./ports/mailer.ts";
 export type * from "./ports/rate-limiter.ts";
 export type * from "./ports/review-links.ts";
 export type { Sealed, Sealer } from "./ports/sealer.ts";

@@ -14,15 +14,18 @@ import { listEvents } from "./list-events.ts";
 import { listHandoffs } from "./list-handoffs.ts";
 import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
+import { notify } from "./notify.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
 import { reissueToken } from "./reissue-token.ts";
 import { requestUpload } from "./request-upload.ts";
 import { retryDelivery } from "./retry-delivery.ts";
 import { review } from "./review.ts";
+import { reviewByLink } from "./review-by-link.ts";
 import { revokeHandoff } from "./revoke-handoff.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { setFields } from "./set-fields.ts";
+import { showReview } from "./show-review.ts";
 import { submit } from "./submit.ts";
 import { createAuditTrail } from "./support/audit-trail.ts";
 import { createCatalog } from "./support/catalog.ts";
@@ -49,6 +52,8 @@ const OPERATIONS = {
   confirmUpload,
   submit,
   review,
+  showReview,
+  reviewByLink,
   cancel,
   getSubmission,
   getEvents,
@@ -83,6 +88,7 @@ const OPERATIONS = {
   deliver,
   escalate,
   pushEvents,
+  notify,
   sweep,
 } as const;
 

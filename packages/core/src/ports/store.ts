@@ -83,7 +83,7 @@ export interface ChainedEvent {
 /** An event of the token or idempotency stream, before the store puts it at the end of its chain. */
 export type AuditEvent = Omit<ChainedEvent, "seq" | "prevHash" | "hash">;
 
-export type JobKind = "deliver" | "escalate";
+export type JobKind = "deliver" | "escalate" | "notify";
 export interface NewJob {
   /** Unique in a tenant; a job with the same key replaces the earlier one. */
   key: string;

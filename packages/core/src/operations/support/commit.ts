@@ -4,12 +4,20 @@ import { ContractError } from "../../domain/error.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import { noticeKey, noticesOf } from "../../domain/notices/notice.ts";
 import { auditEvent, planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
 import { EVENTS_WRITTEN } from "../../ports/events.ts";
 import { JOBS_DUE } from "../../ports/jobs.ts";
-import { type AuditEvent, type Change, type Committed, type KeyWrite, StoreDown } from "../../ports/store.ts";
+import {
+  type AuditEvent,
+  type Change,
+  type Committed,
+  type KeyWrite,
+  type NewJob,
+  StoreDown,
+} from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
 import { boundToToken, closeRow } from "./open-snapshot.ts";
 
@@ -69,7 +77,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     audit: [...plan.audit, ...told, ...(input.audit?.(after) ?? [])],
     ...(input.keyWrite && { key: input.keyWrite(after, token) }),
     side: [...(decision.side ?? [])],
-    jobs: [...(decision.jobs ?? [])],
+    jobs: [...(decision.jobs ?? []), ...noticeJobs(deps, input, after)],
     dropJobs: [...(decision.dropJobs ?? [])],
   };
   const committed = await commitTimed(deps, change);
@@ -79,6 +87,16 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     if (change.jobs.some(({ runAt }) => runAt <= committed.at)) deps.wakeups.notify(JOBS_DUE);
   }
   return { committed, after, ...(token !== undefined && { token }) };
+}
+
+/** Whoever is to be told is told by jobs of the same commit; without a mailer nobody is. */
+function noticeJobs(deps: Deps, { decision, intake, now }: CommitInput, after: Submission): NewJob[] {
+  if (deps.mailer === undefined) return [];
+  return noticesOf(decision.events, after, intake).map((notice) => ({
+    key: noticeKey(after.submissionId, notice),
+    kind: "notify",
+    runAt: now,
+  }));
 }
 
 /** An open submission must still be open, by the store's clock, when the write lands. */
