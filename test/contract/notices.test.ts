@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createMailbox, handOff, type Mailbox, visitor } from "../support/handoffs.ts";
+import { createMailbox, handOff, type Mailbox, visit as openVisit, visitor } from "../support/handoffs.ts";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { created, submit } from "../support/moves.ts";
 import { drain, gated, JOBS_BY_HAND, reject, review, reviewerKey, submitted } from "../support/reviews.ts";
@@ -83,6 +83,18 @@ describe("news", () => {
     const actor = { kind: "human", id: "mallory", metadata: { email: "victim@example.com" } };
     const made = await created(server, intake, { body: { actor, initialFields: { name: "Ada" } } });
     await submit(server, made.resumeToken, "declared", { body: { actor } });
+    await reject(server, made.submissionId, rosa);
+    await drain(server);
+    expect(post.mails).toEqual([]);
+    expect(await jobs()).toBe(0);
+  });
+
+  it("[NOTICES-ADDRESS] an address that was written into a hand-off gets no mail either", async () => {
+    const intake = await gated(server, [{ name: "check", reviewers: {} }]);
+    const made = await created(server, intake, { body: { initialFields: { name: "Ada" } } });
+    const victim = { kind: "human", id: "victim@example.com", metadata: { email: "victim@example.com" } };
+    const visit = await openVisit(server, await handOff(server, made.resumeToken, { allowedActors: [victim] }));
+    await visit.call("POST", "/submit", { body: { version: made.version, idempotencyKey: "handed-on" } });
     await reject(server, made.submissionId, rosa);
     await drain(server);
     expect(post.mails).toEqual([]);

@@ -1,5 +1,6 @@
 import type { ApprovalGate } from "@formbridge/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createValidator } from "../hostile/operations.ts";
 import { createMailbox, type Mailbox } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import { created, createLatch, eventsOf, read, setFields, submit, until } from "../support/moves.ts";
@@ -76,6 +77,9 @@ describe("a review link", () => {
       reviewState: { gate: "legal", approvals: [], requiredApprovals: 2 },
       review: { gate: "legal", reviewer: JANE, decisions: ["approved", "rejected"] },
     });
+    const { body: document } = await server.call("GET", "/openapi.json");
+    const declared = document.paths["/reviews/{link}"].get.responses["200"].content["application/json"].schema;
+    expect(createValidator().compile(declared)(reply.body)).toBe(true);
     expect(JSON.stringify(reply.body)).not.toContain("1234");
     expect(JSON.stringify([reply.body, reply.headers])).not.toMatch(/rtok_|rvw_/);
     expect(reply.headers["cache-control"]).toBe("no-store");

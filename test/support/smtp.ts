@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { findProgram } from "./services/programs.ts";
 
 /** A mail as it came over the wire. */
 export interface Received {
@@ -64,7 +65,9 @@ export function selfSigned(): { key: string; cert: string } {
   try {
     const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
     const shape = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-    execFileSync("openssl", ["req", ...shape, ...subject, "-keyout", key, "-out", cert], { stdio: "pipe" });
+    execFileSync(findProgram("openssl", "openssl"), ["req", ...shape, ...subject, "-keyout", key, "-out", cert], {
+      stdio: "pipe",
+    });
     return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
   } finally {
     rmSync(folder, { recursive: true, force: true });
