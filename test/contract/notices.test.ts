@@ -115,7 +115,7 @@ describe("news", () => {
       expect(late.map(({ key }) => key).toSorted()).toEqual(
         [`notify:rejected:${decided}`, `notify:review:${decided}:0:0`, `notify:review:${gone}:0:0`].toSorted(),
       );
-      for (const job of late) await operations.notify(job);
+      for (const job of late) await operations.notify(job, new AbortController().signal);
       expect(post.mails).toEqual([]);
       expect(await backend.jobs.count()).toBe(0);
     } finally {

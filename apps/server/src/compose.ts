@@ -90,6 +90,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     courier,
     webhookSecrets: createWebhookSecrets(secrets),
     ...(mailer && { mailer }),
+    ...(config.notifyUrl !== undefined && { notifyUrl: config.notifyUrl }),
   });
   return { backend, operations, wakeups, courier, health };
 }

@@ -34,7 +34,8 @@ const REVIEWER = "kim@example.com";
 async function linkMailed({ server }: TestServer, post: Mailbox): Promise<string> {
   const { backend, operations } = server.core;
   const claimed = await backend.jobs.claim({ limit: 100, leaseMs: 1, perLane: 100, busy: new Map() });
-  for (const job of claimed.filter(({ key }) => key.startsWith("notify:review:"))) await operations.notify(job);
+  for (const job of claimed.filter(({ key }) => key.startsWith("notify:review:")))
+    await operations.notify(job, new AbortController().signal);
   return post.reviewLink(REVIEWER);
 }
 

@@ -23,7 +23,7 @@ type Run = (operations: Operations, job: Job, signal: AbortSignal) => Promise<vo
 const RUN: Record<JobKind, Run> = {
   deliver: (operations, job, signal) => operations.deliver(job, signal),
   escalate: (operations, job) => operations.escalate(job),
-  notify: (operations, job) => operations.notify(job),
+  notify: (operations, job, signal) => operations.notify(job, signal),
 };
 
 /**

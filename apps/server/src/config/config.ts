@@ -53,6 +53,8 @@ export interface Config {
   jwt: { issuers: Issuer[]; keys: KeyTimes & { timeoutMs: number } };
   /** Absent: no e-mail is sent. */
   mail?: SmtpOptions;
+  /** Absent: no program is told. */
+  notifyUrl?: string;
   intakesFolder: string;
   logLevel: string;
   trustProxy: boolean;
@@ -100,6 +102,9 @@ export function readConfig(env: Env = process.env): Config {
   const database = databaseOf(read, dataFolder);
   const redis = redisOf(read);
   const mail = mailOf(read);
+  const notifyUrl = read.optional("FORMBRIDGE_NOTIFY_URL");
+  if (notifyUrl !== undefined && !isWebUrl(notifyUrl))
+    throw bad("FORMBRIDGE_NOTIFY_URL", "(not shown)", "an http: or https: URL");
   const secrets = secretsOf(read.optional("FORMBRIDGE_SECRET"));
   if (database.kind === "postgres" && secrets.length === 0) {
     throw new ConfigError(
@@ -118,6 +123,7 @@ export function readConfig(env: Env = process.env): Config {
     ...(adminKey !== undefined && { adminKey }),
     jwt: jwtOf(read),
     ...(mail !== undefined && { mail }),
+    ...(notifyUrl !== undefined && { notifyUrl }),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
@@ -220,6 +226,8 @@ function jwtOf(read: Reader): Config["jwt"] {
     },
   };
 }
+
+const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 function mailOf(read: Reader): SmtpOptions | undefined {
   const mail = readMail({

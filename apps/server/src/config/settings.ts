@@ -90,6 +90,11 @@ export const SETTINGS = {
     kind: "text",
     help: "what mail comes from: an address, or Name <address>; must be set with FORMBRIDGE_SMTP_URL",
   },
+  FORMBRIDGE_NOTIFY_URL: {
+    kind: "text",
+    secret: true,
+    help: "webhook of your own that is told of reviews, escalations, rejections, ends and warnings (default: none)",
+  },
   FORMBRIDGE_SMTP_TIMEOUT_MS: ms(20_000, "how long the mail server may take for one mail"),
   FORMBRIDGE_INTAKES: {
     kind: "text",

@@ -76,6 +76,10 @@ const NOTICES = [
     id: "NOTICES-SAFE",
     says: "Mail holds no values of fields and no secret but its link; what others wrote is text, and a subject one line.",
   },
+  {
+    id: "NOTICES-HOOK",
+    says: "FORMBRIDGE_NOTIFY_URL is told the same by signed webhooks, tried again with one id, without addresses or values.",
+  },
   { id: "NOTICES-SMTP", says: "FORMBRIDGE_SMTP_URL names the mail server; a password is sent to it over TLS only." },
 ] as const satisfies readonly ContractPromise[];
 

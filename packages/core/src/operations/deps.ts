@@ -67,6 +67,8 @@ export interface Deps {
   webhookSecrets: WebhookSecrets;
   /** Absent: this deployment takes no files. */
   uploads?: UploadStorage;
+  /** Where a program of the operator is told of reviews and ends. Absent: nowhere. */
+  notifyUrl?: string;
   /** Absent: this deployment sends no e-mail. */
   mailer?: Mailer;
 }

@@ -1,6 +1,13 @@
 import { retryDelay } from "../domain/delivery/retry-delay.ts";
 import { sha256 } from "../domain/hashing.ts";
-import { addressesOf, linkActor, type Notice, type ReviewNotice, readNotice } from "../domain/notices/notice.ts";
+import {
+  addressesOf,
+  type HookNotice,
+  linkActor,
+  type Notice,
+  type ReviewNotice,
+  readNotice,
+} from "../domain/notices/notice.ts";
 import { decideReviewLink, gateOf } from "../domain/review/link-standing.ts";
 import { barredFrom } from "../domain/review/reviewers.ts";
 import { isEditable } from "../domain/transitions.ts";
@@ -13,6 +20,7 @@ import { commitDecision } from "./support/commit.ts";
 import { contactOf } from "./support/contact.ts";
 import type { Context } from "./support/context.ts";
 import { loadOpened, type Opened } from "./support/load-opened.ts";
+import { noticeParcel } from "./support/notice-parcel.ts";
 
 const POSTMASTER = { kind: "system", id: "postmaster" } as const;
 const MAX_TRIES = 64;
@@ -20,12 +28,13 @@ const MAX_TRIES = 64;
 const RETRIES = { maxAttempts: 8, initialDelayMs: 10_000, maxDelayMs: 21_600_000, factor: 4, jitter: true };
 
 /**
- * Tells one person one thing by mail. What has passed by the time that it would be told is not told. At least once: a worker that
+ * Tells one person one thing by mail, or a program by a webhook. What has passed by the time that it would be told is not told. At least once: a worker that
  * dies after sending sends again.
  */
-export async function notify(context: Context, job: Job): Promise<void> {
+export async function notify(context: Context, job: Job, signal: AbortSignal): Promise<void> {
   const { mailer, backend } = context.deps;
   const notice = readNotice(job.key);
+  if (notice?.what === "hook") return await callHook(context, job, { notice, signal });
   const mail = mailer === undefined || notice === undefined ? undefined : await compose(context, job, notice);
   if (mailer === undefined || mail === undefined) {
     await backend.jobs.settle(job, "done");
@@ -34,23 +43,49 @@ export async function notify(context: Context, job: Job): Promise<void> {
   try {
     await mailer.send(mail);
   } catch (cause) {
-    await postpone(context, job, cause);
+    await postpone(context, job, { final: cause instanceof MailRefused });
     throw cause;
   }
-  context.deps.instrumentation.record({ name: "mail", outcome: "sent" });
+  context.deps.instrumentation.record({ name: "notice", outcome: "sent" });
   await backend.jobs.settle(job, "done");
 }
 
-async function postpone({ deps }: Context, job: Job, cause: unknown): Promise<void> {
-  const isFinal = cause instanceof MailRefused;
-  const delay = isFinal ? undefined : retryDelay(RETRIES, { tries: job.attempt, chance: deps.random.chance() });
-  deps.instrumentation.record({ name: "mail", outcome: delay === undefined ? "given_up" : "failed" });
+async function postpone(
+  { deps }: Context,
+  job: Job,
+  { final, retryAfterMs }: { final: boolean; retryAfterMs?: number },
+): Promise<void> {
+  const failed = {
+    tries: job.attempt,
+    chance: deps.random.chance(),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+  const delay = final ? undefined : retryDelay(RETRIES, failed);
+  deps.instrumentation.record({ name: "notice", outcome: delay === undefined ? "given_up" : "failed" });
   const now = await deps.backend.deadlines.now();
   await deps.backend.jobs.settle(job, delay === undefined ? "done" : { retryAt: now + delay });
 }
 
+async function callHook(
+  context: Context,
+  job: Job,
+  { notice, signal }: { notice: HookNotice; signal: AbortSignal },
+): Promise<void> {
+  const { courier, notifyUrl: url, backend } = context.deps;
+  const found = url === undefined ? undefined : await loadOpened(context, job);
+  const parcel = found && url !== undefined ? noticeParcel(context.deps, job, { notice, found, url }) : undefined;
+  const receipt = parcel && (await courier.send(parcel, signal));
+  if (receipt?.kind !== "failed") {
+    await backend.jobs.settle(job, "done");
+    return;
+  }
+  const { final, error, retryAfterMs } = receipt;
+  await postpone(context, job, { final: final === true, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  throw new Error(error);
+}
+
 /** The mail as things stand; undefined when there is nothing to tell, or nobody to tell it to. */
-async function compose(context: Context, job: Job, notice: Notice): Promise<Mail | undefined> {
+async function compose(context: Context, job: Job, notice: Exclude<Notice, HookNotice>): Promise<Mail | undefined> {
   if ("gateIndex" in notice) return await askToReview(context, job, notice);
   const found = await loadOpened(context, job);
   const letter = found && progressLetter(found, notice.what);

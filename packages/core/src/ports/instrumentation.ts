@@ -7,7 +7,7 @@ export type Measure =
   | { name: "lock_wait"; outcome: "entered" | "timed_out"; ms: number }
   | { name: "delivery"; outcome: "taken" | "failed"; ms: number }
   | { name: "webhook"; outcome: "taken" | "failed"; ms: number }
-  | { name: "mail"; outcome: "sent" | "failed" | "given_up" }
+  | { name: "notice"; outcome: "sent" | "failed" | "given_up" }
   | { name: "swept"; what: "expired" | "warned" | "tokens" | "records" | "handoffs" | "links"; count: number };
 
 /** Where measurements go. Must not throw and must return at once. */

@@ -11,11 +11,31 @@ export interface ReviewNotice {
   reviewer: number;
 }
 
-/** What somebody is to be told, and who: a reviewer, or whoever is known to have worked on the submission. */
-export type Notice = ReviewNotice | { what: "rejected" | "finalized" | "expiring" };
+/** What a program is told of, by the operator's own webhook. */
+export const HOOK_EVENTS = [
+  "review.requested",
+  "review.escalated",
+  "review.rejected",
+  "submission.finalized",
+  "submission.ttl_warning",
+] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+export interface HookNotice {
+  what: "hook";
+  type: HookEvent;
+  /** Of a gate that waits or has escalated. */
+  gate?: number;
+}
+
+/** What somebody is to be told, and who: a reviewer, whoever is known to have worked on the submission, or a program. */
+export type Notice = ReviewNotice | { what: "rejected" | "finalized" | "expiring" } | HookNotice;
 
 /** No address stands in it: keys are shown where jobs are. */
 export const noticeKey = (submissionId: string, notice: Notice): string => {
+  if (notice.what === "hook") {
+    return `notify:hook:${submissionId}:${notice.type}${notice.gate === undefined ? "" : `:${notice.gate}`}`;
+  }
   const whom = "gateIndex" in notice ? `:${notice.gateIndex}:${notice.reviewer}` : "";
   return `notify:${notice.what}:${submissionId}${whom}`;
 };
@@ -23,6 +43,10 @@ export const noticeKey = (submissionId: string, notice: Notice): string => {
 export function readNotice(key: string): Notice | undefined {
   const [, what, , gateIndex, reviewer] = key.split(":");
   if (what === "rejected" || what === "finalized" || what === "expiring") return { what };
+  if (what === "hook") {
+    const type = HOOK_EVENTS.find((known) => known === gateIndex);
+    return type && { what, type, ...(reviewer !== undefined && { gate: Number(reviewer) }) };
+  }
   if (what !== "review" && what !== "escalated") return undefined;
   return { what, gateIndex: Number(gateIndex), reviewer: Number(reviewer) };
 }
@@ -50,6 +74,15 @@ export const noticesOf = (events: readonly DomainEvent[], after: Submission, int
       default:
         return [];
     }
+  });
+
+/** The same for the operator's webhook: once each, whoever else is told. */
+export const hookNoticesOf = (events: readonly DomainEvent[]): HookNotice[] =>
+  events.flatMap((event) => {
+    const type = HOOK_EVENTS.find((known) => known === event.type);
+    if (type === undefined) return [];
+    const gate = event.type === "review.requested" || event.type === "review.escalated" ? event.gateIndex : undefined;
+    return [{ what: "hook", type, ...(gate !== undefined && { gate }) }];
   });
 
 /** Everybody once, and nobody about their own work. Who was asked before it escalated has a link that works. */

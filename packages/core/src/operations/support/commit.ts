@@ -4,7 +4,7 @@ import { ContractError } from "../../domain/error.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
-import { noticeKey, noticesOf } from "../../domain/notices/notice.ts";
+import { hookNoticesOf, noticeKey, noticesOf } from "../../domain/notices/notice.ts";
 import { auditEvent, planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
@@ -89,10 +89,13 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   return { committed, after, ...(token !== undefined && { token }) };
 }
 
-/** Whoever is to be told is told by jobs of the same commit; without a mailer nobody is. */
+/** Whoever is to be told is told by jobs of the same commit; without a mailer or a webhook for that nobody is. */
 function noticeJobs(deps: Deps, { decision, intake, now }: CommitInput, after: Submission): NewJob[] {
-  if (deps.mailer === undefined) return [];
-  return noticesOf(decision.events, after, intake).map((notice) => ({
+  const notices = [
+    ...(deps.mailer === undefined ? [] : noticesOf(decision.events, after, intake)),
+    ...(deps.notifyUrl === undefined ? [] : hookNoticesOf(decision.events)),
+  ];
+  return notices.map((notice) => ({
     key: noticeKey(after.submissionId, notice),
     kind: "notify",
     runAt: now,
