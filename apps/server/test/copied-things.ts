@@ -30,11 +30,11 @@ export const keys = { create: idempotencyKey("copied-create"), set: "copied-set-
 
 const REVIEWER = "kim@example.com";
 
-/** Does the one job that mails a link; the others stay to be done. */
+/** Does the jobs that tell people, one of them of a link; the others stay to be done. */
 async function linkMailed({ server }: TestServer, post: Mailbox): Promise<string> {
   const { backend, operations } = server.core;
   const claimed = await backend.jobs.claim({ limit: 100, leaseMs: 1, perLane: 100, busy: new Map() });
-  for (const job of claimed.filter(({ key }) => key.startsWith("notify:review:")))
+  for (const job of claimed.filter(({ kind }) => kind === "notify"))
     await operations.notify(job, new AbortController().signal);
   return post.reviewLink(REVIEWER);
 }
