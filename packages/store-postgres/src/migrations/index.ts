@@ -10,4 +10,14 @@ import { webhooks } from "./0009-webhooks.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
-export const MIGRATIONS: readonly Migration[] = [tables, clock, load, commit, feed, intakes, copies, reviewLinks, webhooks];
+export const MIGRATIONS: readonly Migration[] = [
+  tables,
+  clock,
+  load,
+  commit,
+  feed,
+  intakes,
+  copies,
+  reviewLinks,
+  webhooks,
+];
