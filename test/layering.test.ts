@@ -27,6 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/auth-jwt": ["contract", "core/ports", "core/domain"],
   "packages/store-redis": ["contract", "core/ports", "core/domain"],
   "packages/couriers": ["contract", "core/ports"],
+  "packages/mail-smtp": ["core/ports"],
   "packages/http": ["contract", "core/operations", "core/domain"],
   "packages/worker": ["contract", "core/operations", "core/ports"],
   "apps/server": [
@@ -39,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "couriers",
     "http",
     "scan-hook",
+    "mail-smtp",
     "store-memory",
     "store-postgres",
     "store-redis",

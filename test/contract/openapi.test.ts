@@ -84,6 +84,9 @@ describe("the document", () => {
         "POST /submissions/{}/tokens/reissue",
         "POST /submissions/{}/deliveries/retry",
         "GET /submissions",
+        "GET /reviews",
+        "GET /reviews/{}",
+        "POST /reviews/{}",
         "GET /events",
         "GET /intakes",
         "GET /intakes/{}",
@@ -232,6 +235,11 @@ describe("the answers", () => {
     await watched("PATCH", `/submissions/${id}/fields`, { body: { fields: {} } });
     const sent = await watched("POST", `/resume/${third}/submit`, { body: { actor: AGENT, idempotencyKey: "scene" } });
     await setFields(caller, sent.body.resumeToken, { name: "Locked" });
+    await watched("GET", "/reviews", { key });
+    for (const link of ["rvw_short", `rvw_${"x".repeat(43)}`]) {
+      await watched("GET", `/reviews/${link}`);
+      await watched("POST", `/reviews/${link}`, { body: { decision: "approved" } });
+    }
     await watched("POST", `/submissions/${id}/review`, { key, body: { decision: "rejected" } });
     await watched("POST", `/submissions/${id}/review`, { key, body: { decision: "rejected", reasons: ["no"] } });
     const rejected = await watched("GET", `/submissions/${id}`, { key });
@@ -255,6 +263,7 @@ describe("the answers", () => {
     await setFields(caller, short.resumeToken, { name: "Late" });
     for (const path of [
       "/submissions?fields=true",
+      "/reviews?limit=1",
       "/events?stream=all",
       "/intakes",
       "/intakes/scene",

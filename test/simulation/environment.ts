@@ -47,6 +47,7 @@ export function createEnvironment(): Environment {
       newId: (prefix) => random.newId(prefix),
       resumeToken: () => random.resumeToken(),
       session: () => random.session(),
+      reviewLink: () => random.reviewLink(),
       code: () => random.code(),
       apiKey: () => random.apiKey(),
       webhookSecret: () => random.webhookSecret(),
@@ -133,6 +134,7 @@ function backendOf(world: () => World): Backend {
     keys: rest("keys"),
     submissions: rest("submissions"),
     webhooks: rest("webhooks"),
+    reviewLinks: rest("reviewLinks"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.

@@ -1,5 +1,5 @@
 import type { ErrorType } from "@formbridge/contract";
-import type { Change } from "@formbridge/core";
+import { type Change, handoffsIn } from "@formbridge/core";
 import { sameJson } from "./chain-check.ts";
 import type { Effect } from "./effects.ts";
 import { type Call, type Handed, isOpen, isOver, isRevoked, must, SESSION_TTL, type Sub } from "./model.ts";
@@ -32,14 +32,14 @@ function opened(handed: Handed, sub: Sub, hash: string): Handed {
 }
 
 /** What the product made up for a call: the model can't know it before. */
-export function mintedIn({ side: [row] }: Change): NonNullable<Call["minted"]> {
-  const { handoffId = "", link = "", sessions = [] } = row?.handoff ?? {};
+export function mintedIn({ side }: Change): NonNullable<Call["minted"]> {
+  const { handoffId = "", link = "", sessions = [] } = handoffsIn(side)[0] ?? {};
   return { handoffId, link, session: sessions.at(-1)?.hash ?? "" };
 }
 
 /** The hand-offs that a change writes are those of the model, and no others are touched. */
 export function checkSide(change: Change, before: Sub | undefined, after: Sub): void {
-  for (const { handoff } of change.side) {
+  for (const handoff of handoffsIn(change.side)) {
     const { handoffId: id, link = "", epoch, expiresAt, revokedAt, sessions } = handoff;
     const seen = {
       id,
@@ -52,7 +52,7 @@ export function checkSide(change: Change, before: Sub | undefined, after: Sub): 
     const wanted = after.handed.find((one) => one.id === id);
     must(sameJson(seen, wanted ?? null), () => `hand-off ${JSON.stringify(seen)}, expected ${JSON.stringify(wanted)}`);
   }
-  const written = change.side.map(({ handoff }) => handoff.handoffId);
+  const written = handoffsIn(change.side).map(({ handoffId }) => handoffId);
   const changed = after.handed.filter((one) => !before?.handed.includes(one)).map(({ id }) => id);
   must(
     changed.every((id) => written.includes(id)),

@@ -46,6 +46,7 @@ export function createCountedRandomness(): Randomness {
     newId: (prefix) => `${prefix}_${next().padStart(10, "0")}`,
     resumeToken: () => `rtok_${next().padStart(43, "A")}`,
     session: () => `sess_${next().padStart(43, "A")}`,
+    reviewLink: () => `rvw_${next().padStart(43, "A")}`,
     code: () => next().toUpperCase().padStart(10, "0"),
     apiKey: () => `fbk_${next().padStart(43, "A")}`,
     webhookSecret: () => `whsec_${next().padStart(44, "A")}`,

@@ -1,4 +1,4 @@
-import { type Change, type Committed, type Store, StoreDown } from "@formbridge/core";
+import { type Change, type Committed, handoffsIn, type Store, StoreDown } from "@formbridge/core";
 import { expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
 import type { Sabotage } from "./world.ts";
@@ -36,7 +36,7 @@ const SABOTAGES: Record<string, Sabotage> = {
   }),
   "loses an event": spoiled((store, change) => store.commit({ ...change, events: change.events.slice(1) })),
   "forgets that a hand-off was revoked": spoiled((store, change) => {
-    const side = change.side.map(({ kind, handoff: { revokedAt: _, ...handoff } }) => ({ kind, handoff }));
+    const side = handoffsIn(change.side).map(({ revokedAt: _, ...handoff }) => ({ kind: "handoff" as const, handoff }));
     return side.length === 0 ? undefined : store.commit({ ...change, side });
   }),
   "loses a hand-off": spoiled((store, change) =>

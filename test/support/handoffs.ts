@@ -82,6 +82,8 @@ export interface Mailbox extends Mailer {
   broken: boolean;
   /** The code of the last mail. */
   lastCode(): string;
+  /** The secret of the last review link that this person was sent. */
+  reviewLink(to: string): string;
 }
 
 export function createMailbox(): Mailbox {
@@ -93,6 +95,8 @@ export function createMailbox(): Mailbox {
       if (this.broken) throw new Error("the post office is closed");
       mails.push(mail);
     },
+    reviewLink: (to) =>
+      mails.flatMap((mail) => (mail.to === to ? [...mail.text.matchAll(/rvw_[\w-]{43}/g)] : [])).at(-1)?.[0] ?? "",
     lastCode: () => /code: (\S+)/.exec(mails.at(-1)?.text ?? "")?.[1] ?? "",
   };
 }

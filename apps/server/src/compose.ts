@@ -26,6 +26,7 @@ import {
   type Wakeups,
 } from "@formbridge/core";
 import { type CourierOptions, createCourier } from "@formbridge/couriers";
+import { createSmtpMailer } from "@formbridge/mail-smtp";
 import { createScanner } from "@formbridge/scan-hook";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
@@ -55,7 +56,7 @@ export interface ComposeOptions {
   breakerNotes?: BreakerNotes;
   /** Where the server is reached, once that is known; the settings' word comes first. */
   publicUrl?: () => string;
-  /** Brings codes to their readers; without one, magic links are refused. */
+  /** Brings mail to its readers, instead of the mail server that the settings name. */
   mailer?: Mailer;
   /** The functions that destinations of kind `callback` name. */
   callbacks?: CourierOptions["callbacks"];
@@ -70,9 +71,10 @@ export const localUrl = ({ host, port }: Config): string => `http://${host.inclu
 
 /** Puts the parts together. This is the only place that knows which ones there are. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, mailer, callbacks = {} } = options;
+  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, callbacks = {} } = options;
   const { courier = createCourier({ ...config.delivery, callbacks }) } = options;
   const { publicUrl = () => localUrl(config) } = options;
+  const mailer = options.mailer ?? (config.mail && createSmtpMailer(config.mail));
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
   const parts = { now, instrumentation, sealer, breakerNotes: options.breakerNotes };
@@ -97,6 +99,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     uploadGrants: createUploadGrants(secrets),
     uploads: await storageOf(config),
     ...(scan && { scanner: createScanner(scan) }),
+    ...(config.notifyUrl !== undefined && { notifyUrl: config.notifyUrl }),
   });
   return { backend, operations, wakeups, courier, health };
 }

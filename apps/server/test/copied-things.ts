@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { handOff, visit } from "../../../test/support/handoffs.ts";
+import { handOff, type Mailbox, visit } from "../../../test/support/handoffs.ts";
 import type { Loose, Reply, TestServer } from "../../../test/support/harness.ts";
 import {
   created,
@@ -24,11 +24,23 @@ export interface Held {
   revoked: string;
   handed: Loose;
   session: string;
+  reviewLink: string;
 }
 export const keys = { create: idempotencyKey("copied-create"), set: "copied-set-fields", failed: "copied-failed" };
 
+const REVIEWER = "kim@example.com";
+
+/** Does the jobs that tell people, one of them of a link; the others stay to be done. */
+async function linkMailed({ server }: TestServer, post: Mailbox): Promise<string> {
+  const { backend, operations } = server.core;
+  const claimed = await backend.jobs.claim({ limit: 100, leaseMs: 1, perLane: 100, busy: new Map() });
+  for (const job of claimed.filter(({ kind }) => kind === "notify"))
+    await operations.notify(job, new AbortController().signal);
+  return post.reviewLink(REVIEWER);
+}
+
 /** Every kind of thing that there can be. */
-export async function fill(server: TestServer): Promise<Held> {
+export async function fill(server: TestServer, post: Mailbox): Promise<Held> {
   const schema = {
     type: "object",
     properties: { name: { type: "string" }, iban: { type: "string", "x-sensitive": true } },
@@ -41,6 +53,7 @@ export async function fill(server: TestServer): Promise<Held> {
   await server.putIntake({ id: "gated", approvalGates: [gate] });
   const hook = { url: "https://example.com/events", types: ["submission.created"] };
   expect((await server.call("POST", "/webhooks", { key: server.adminKey, body: hook })).status).toBe(201);
+  await server.putIntake({ id: "mailed", approvalGates: [{ name: "legal", reviewers: { emails: [REVIEWER] } }] });
   await server.putIntake({ id: "retired" });
   await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
   const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
@@ -56,13 +69,14 @@ export async function fill(server: TestServer): Promise<Held> {
   const set = await setFields(server, open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
   const empty = await created(server, "forms");
   const failed = await submit(server, empty.resumeToken, keys.failed);
-  for (const intake of ["delivered", "gated", "forms"]) {
+  for (const intake of ["delivered", "gated", "mailed", "forms"]) {
     const made = await created(server, intake, { body: { initialFields: { name: "Bob" } } });
     expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
   }
   for (let count = 0; count < 5; count++) await created(server, "forms");
   const handed = await created(server, "forms");
   const { session } = await visit(server, await handOff(server, handed.resumeToken), HUMAN);
+  const reviewLink = await linkMailed(server, post);
   const page = await server.call("GET", "/events?stream=all&limit=5", { key: server.adminKey });
   const submissions = await server.call("GET", "/submissions?limit=1000", { key: server.adminKey });
   const histories = new Map<string, Loose[]>();
@@ -71,6 +85,6 @@ export async function fill(server: TestServer): Promise<Held> {
   }
   await server.server.core.operations.flushAudit();
   const { nextPageToken: pageToken } = page.body;
-  const held = { open, set, empty, failed, pageToken, histories, viewer, revoked, session, handed };
+  const held = { open, set, empty, failed, pageToken, histories, viewer, revoked, session, handed, reviewLink };
   return { ...held, everything: await everything(server) };
 }

@@ -6,7 +6,7 @@ import { openCopySource } from "@formbridge/store-sqlite";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runCommand, start, tempFolder } from "../../../test/support/child.ts";
-import { visitor } from "../../../test/support/handoffs.ts";
+import { createMailbox, visitor } from "../../../test/support/handoffs.ts";
 import { startTestServer, type TestServer } from "../../../test/support/harness.ts";
 import { create, created, eventsOf, everything, setFields, submit, until } from "../../../test/support/moves.ts";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
@@ -29,8 +29,9 @@ afterAll(async () => {
 let held: Held;
 
 beforeAll(async () => {
-  const server = await startTestServer({ store: "sqlite", env, fakeClock: false });
-  held = await fill(server);
+  const post = createMailbox();
+  const server = await startTestServer({ store: "sqlite", env, fakeClock: false, mailer: post });
+  held = await fill(server, post);
   await server.stop();
   const db = new Database(file, { readonly: true });
   for (const kind of COPY_KINDS) {
@@ -123,6 +124,8 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
     expect([done.status, done.body.state]).toEqual([200, "finalized"]);
     const filled = await visitor(server, held.handed.submissionId, held.session).fill({ name: "Jane" }, 1);
     expect([filled.status, filled.body.version]).toEqual([200, 2]);
+    const decided = await server.call("POST", `/reviews/${held.reviewLink}`, { body: { decision: "approved" } });
+    expect([decided.status, decided.body.state]).toEqual([200, "finalized"]);
     const environment = { FORMBRIDGE_DATABASE_URL: target.url, FORMBRIDGE_SECRET: SECRET };
     const verified = await runCommand(["verify", "--all"], environment);
     expect(verified.code, verified.stderr).toBe(0);

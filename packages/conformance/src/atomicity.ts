@@ -1,6 +1,6 @@
-import { type Change, StoreDown } from "@formbridge/core";
+import { type Change, handoffsIn, reviewLinksIn, StoreDown } from "@formbridge/core";
 import { describe, expect, it } from "vitest";
-import { creation, HOUR, INTAKE, keyWrite, newHandoff, TENANT, update } from "./fixtures.ts";
+import { creation, HOUR, INTAKE, keyWrite, newHandoff, newReviewLink, TENANT, update } from "./fixtures.ts";
 import { type OpenBackend, PARTS, type Subject, useBackend } from "./harness.ts";
 
 const STREAMS = ["submission", "token", "idempotency"] as const;
@@ -23,7 +23,10 @@ function wholeChange(before: Change, at: number): Change {
   const handoff = newHandoff(before, { at, opened: 1 });
   return update(before, at, {
     key,
-    side: [{ kind: "handoff", handoff }],
+    side: [
+      { kind: "handoff", handoff },
+      { kind: "review_link", link: newReviewLink(before, { at }) },
+    ],
     jobs: [{ key: "job", kind: "deliver", runAt: at }],
   });
 }
@@ -45,7 +48,8 @@ async function leavesNothing(subject: Subject, refuse: () => Promise<() => Promi
     loaded: { submission: { submission: { revision: 2 } } },
     token: { version: 2 },
     record: { fingerprint: change.key?.fingerprint },
-    session: { handoff: change.side[0]?.handoff },
+    session: { handoff: handoffsIn(change.side)[0] },
+    link: { link: reviewLinksIn(change.side)[0] },
     jobs: 1,
   });
 }
@@ -62,7 +66,8 @@ async function everythingOf(subject: Subject, { row, token, key, side }: Change)
     events: await events.read({ tenant: TENANT, submissionId, streams: STREAMS }, 100),
     heads: await events.auditHeads({ tenant: TENANT, submissionId }),
     record: scope && (await idempotency.find(scope)),
-    session: await store.load({ by: { session: side[0]?.handoff.link ?? "" } }),
+    session: await store.load({ by: { session: handoffsIn(side)[0]?.link ?? "" } }),
+    link: await store.load({ by: { reviewLink: reviewLinksIn(side)[0]?.hash ?? "" } }),
     handoffs: await handoffs.ofSubmission(submissionId),
     jobs: await jobs.count(),
   };

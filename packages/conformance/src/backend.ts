@@ -8,6 +8,7 @@ import { describeIdempotency } from "./idempotency.ts";
 import { describeIntakes } from "./intakes.ts";
 import { describeJobs } from "./jobs.ts";
 import { describeKeys } from "./keys.ts";
+import { describeReviewLinks } from "./review-links.ts";
 import { describeStore } from "./store.ts";
 import { describeSubmissions } from "./submissions.ts";
 import { describeTokens } from "./tokens.ts";
@@ -18,6 +19,7 @@ export function describeBackend(open: OpenBackend): void {
   describeStore(open);
   describeTokens(open);
   describeHandoffs(open);
+  describeReviewLinks(open);
   describeIdempotency(open);
   describeEvents(open);
   describeJobs(open);

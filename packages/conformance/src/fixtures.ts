@@ -9,6 +9,7 @@ import {
   type Handoff,
   type Instant,
   type KeyWrite,
+  type ReviewLink,
   type StoredIntake,
   type Submission,
   saltedDigest,
@@ -174,6 +175,24 @@ export function newHandoff(of: Change, details: Partial<Handoff> & { at: Instant
     epoch,
     link: newHash(),
     sessions: Array.from({ length: opened }, session),
+    forgetAfter: at + HOUR,
+    ...rest,
+  };
+}
+
+/** A link to review what `of` writes. */
+export function newReviewLink(of: Change, { at, ...rest }: Partial<ReviewLink> & { at: Instant }): ReviewLink {
+  const { tenant, submissionId } = of.row.submission;
+  return {
+    linkId: newHash(),
+    hash: newHash(),
+    tenant,
+    submissionId,
+    deliveryId: "dlv_1",
+    gateIndex: 0,
+    email: "jane@example.com",
+    createdAt: at,
+    expiresAt: at + HOUR,
     forgetAfter: at + HOUR,
     ...rest,
   };

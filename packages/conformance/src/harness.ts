@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from "vitest";
 export type Durability = { reopen: () => Promise<Backend> } | { reopen?: never; whyNot: string };
 
 /** What a change is made of, each in a table of its own. */
-export const PARTS = ["tokens", "events", "records", "handoffs", "jobs"] as const;
+export const PARTS = ["tokens", "events", "records", "handoffs", "review_links", "jobs"] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Can the backend be made to refuse every new row of one part? Answers how to end that. One that can't says why. */

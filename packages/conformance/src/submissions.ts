@@ -43,6 +43,23 @@ export function describeSubmissions(open: OpenBackend): void {
       expect(await list({}, { limit: 1, before: "sub_zzz" })).toEqual([idOf(d)]);
     });
 
+    it("list oldest first after a position, which need not exist any more", async () => {
+      const { a, b, c, d } = await population(subject());
+      const { submissions } = subject();
+      const oldest = async (filter: Partial<SubmissionFilter>, after: string, limit = 100) =>
+        (await submissions.list({ tenant: TENANT, ...filter }, { after, limit })).map(
+          ({ submission }) => submission.submissionId,
+        );
+      expect(await oldest({}, "")).toEqual([a, b, c, d].map(idOf));
+      expect(await oldest({}, "", 2)).toEqual([a, b].map(idOf));
+      expect(await oldest({}, idOf(b), 2)).toEqual([c, d].map(idOf));
+      expect(await oldest({}, idOf(d))).toEqual([]);
+      expect(await oldest({}, "sub_0")).toEqual([a, b, c, d].map(idOf));
+      expect(await oldest({ intakeIds: ["other"] }, idOf(a))).toEqual([b, d].map(idOf));
+      expect(await oldest({ states: ["in_progress", "cancelled"] }, idOf(a))).toEqual([b, c, d].map(idOf));
+      expect(await oldest({ states: ["in_progress"], intakeIds: ["other"] }, "")).toEqual([idOf(b)]);
+    });
+
     it("filter by intake, state, creator and time of creation", async () => {
       const { at, a, b, c, d } = await population(subject());
       expect(await list({ intakeIds: ["other"] })).toEqual([idOf(d), idOf(b)]);

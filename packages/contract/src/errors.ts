@@ -17,7 +17,7 @@ export const ERROR_TYPES = {
     meaning: "The token, session or link is over: its time, its submission, or revoked.",
   },
   token_conflict: { retryable: true, meaning: "The resume token or version is stale: somebody wrote meanwhile." },
-  token_invalid: { retryable: false, meaning: "The resume token or session is malformed or unknown." },
+  token_invalid: { retryable: false, meaning: "The resume token, session or review link is malformed or unknown." },
   token_required: { retryable: false, meaning: "A write needs a resume token, or in a session a version." },
   unauthorized: { retryable: false, meaning: "The API key or access token is absent or not valid." },
   forbidden: { retryable: false, meaning: "The caller is known and may not do this." },

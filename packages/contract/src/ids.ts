@@ -8,6 +8,7 @@ export const INTAKE_ID_PATTERN = "^[a-z0-9][a-z0-9_-]{0,63}$";
 export const SUBMISSION_ID_PATTERN = `^sub_${UUID_PART}$`;
 export const RESUME_TOKEN_PATTERN = `^rtok_${SECRET_PART}$`;
 export const SESSION_PATTERN = `^sess_${SECRET_PART}$`;
+export const REVIEW_LINK_PATTERN = `^rvw_${SECRET_PART}$`;
 export const API_KEY_PATTERN = `^fbk_${SECRET_PART}$`;
 export const IDEMPOTENCY_KEY_PATTERN = "^[\\x21-\\x7e]{1,255}$";
 

@@ -23,6 +23,7 @@ export {
   IDEMPOTENCY_KEY_PATTERN,
   INTAKE_ID_PATTERN,
   RESUME_TOKEN_PATTERN,
+  REVIEW_LINK_PATTERN,
   SESSION_PATTERN,
   SUBMISSION_ID_PATTERN,
 } from "./ids.ts";
@@ -45,10 +46,22 @@ export * from "./operations/get-upload.ts";
 export * from "./operations/handoffs.ts";
 export * from "./operations/intakes.ts";
 export * from "./operations/keys.ts";
-export * from "./operations/lists.ts";
+export {
+  ListEventsQuery,
+  ListEventsResponse,
+  ListSubmissionsQuery,
+  ListSubmissionsResponse,
+} from "./operations/lists.ts";
 export * from "./operations/request-upload.ts";
 export * from "./operations/retry-delivery.ts";
-export * from "./operations/review.ts";
+export {
+  ListReviewsQuery,
+  ListReviewsResponse,
+  type ReviewItem,
+  ReviewRequest,
+  ReviewResponse,
+  ShowReviewResponse,
+} from "./operations/review.ts";
 export { SetFieldsRequest, SetFieldsResponse } from "./operations/set-fields.ts";
 export * from "./operations/sign-parts.ts";
 export * from "./operations/submit.ts";

@@ -60,7 +60,8 @@ export const ReviewStateSchema = Type.Object(
   {
     gate: Type.String(),
     requestedAt: InstantSchema,
-    reviewers: Type.Array(Type.String()),
+    escalatedAt: Type.Optional(InstantSchema),
+    reviewers: Type.Array(Type.String(), { description: "Ids and roles; once escalated, those of escalateTo too." }),
     approvals: Type.Array(Type.Object({ by: ActorSchema, at: InstantSchema })),
     requiredApprovals: Type.Integer(),
     decision: Type.Optional(Type.Enum(["approved", "rejected"])),

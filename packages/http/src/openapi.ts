@@ -85,6 +85,7 @@ const PATH_EXAMPLES: Record<string, string> = {
   handoffId: "hof_01977d3e-8c00-7000-8000-000000000004",
   webhookId: "whk_01977d3e-8c00-7000-8000-000000000005",
   token: "rtok_4WcQ8yq1sVxvJr2mB7nT0pLdK5hGfE3aZ9uXiYoCwNs",
+  link: "rvw_4WcQ8yq1sVxvJr2mB7nT0pLdK5hGfE3aZ9uXiYoCwNs",
 };
 
 function pathParameters({ path, opensWith }: Route): Document[] {

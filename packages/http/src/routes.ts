@@ -3,6 +3,7 @@ import { byKeyRoutes } from "./routes/by-key.ts";
 import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
+import { reviewRoutes } from "./routes/reviews.ts";
 import { createRoute, submissionRoutes } from "./routes/submissions.ts";
 import { signPartsRoute, uploadRoutes } from "./routes/uploads.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...handoffRoutes("/resume/:ref"),
   ...linkRoutes,
   ...byKeyRoutes,
+  ...reviewRoutes,
   ...intakeRoutes,
   ...keyRoutes,
   ...webhookRoutes,

@@ -3,16 +3,19 @@ import {
   type Change,
   type Committed,
   chainAudit,
+  handoffsIn,
   type Instant,
   type KeyRef,
   type Loaded,
   type LoadQuery,
   laneOf,
+  reviewLinksIn,
   type ScopedKey,
   type Store,
   StoreDown,
 } from "@formbridge/core";
 import { putHandoff } from "./handoffs.ts";
+import { findReviewLink } from "./review-links.ts";
 import { answer, findRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
 
 export function createStore(tables: Tables): Store {
@@ -29,11 +32,13 @@ function load(tables: Tables, { by, key }: LoadQuery): Loaded {
   if ("intake" in by) return loadByIntake(tables, by.intake, key);
   const presented = "token" in by ? tables.tokens.get(by.token) : undefined;
   const handoff = "session" in by ? tables.handoffs.get(tables.sessions.get(by.session) ?? "") : undefined;
-  const stored = tables.submissions.get("id" in by ? by.id : ((presented ?? handoff)?.submissionId ?? ""));
+  const link = "reviewLink" in by ? findReviewLink(tables, by.reviewLink) : undefined;
+  const stored = tables.submissions.get("id" in by ? by.id : ((presented ?? handoff ?? link)?.submissionId ?? ""));
   const loaded: Loaded = { now: tables.now() };
   if (stored === undefined || ("tenant" in by && stored.tenant !== by.tenant)) return loaded;
   if (presented !== undefined) loaded.presented = presented;
   if (handoff !== undefined) loaded.handoff = handoff;
+  if (link !== undefined) loaded.link = link;
   loaded.submission = { ...stored.row, sealedToken: stored.sealedToken };
   return withRecord(tables, loaded, key && { ...key, tenant: stored.tenant, intakeId: stored.row.submission.intakeId });
 }
@@ -81,7 +86,8 @@ function commit(tables: Tables, change: Change): Committed {
   });
   for (const event of [...change.events, ...audit.events]) append(tables, change, event);
   writeRecord(tables, change, at);
-  for (const { handoff } of change.side) putHandoff(tables, handoff);
+  for (const handoff of handoffsIn(change.side)) putHandoff(tables, handoff);
+  for (const link of reviewLinksIn(change.side)) tables.reviewLinks.set(link.linkId, link);
   writeJobs(tables, change);
   return { kind: "committed", at };
 }

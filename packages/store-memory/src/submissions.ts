@@ -3,16 +3,19 @@ import { answer, type Tables } from "./tables.ts";
 
 export function createSubmissions(tables: Tables): Submissions {
   return {
-    list: (filter, { before, limit }) =>
-      answer(tables, () =>
-        [...tables.submissions.values()]
+    list: (filter, page) =>
+      answer(tables, () => {
+        const rows = [...tables.submissions.values()]
           .map(({ row }) => row)
-          .filter((row) => matches(row, filter) && (before === undefined || row.submission.submissionId < before))
-          .sort((a, b) => (a.submission.submissionId > b.submission.submissionId ? -1 : 1))
-          .slice(0, limit),
-      ),
+          .filter((row) => matches(row, filter) && isBeyond(row.submission.submissionId, page))
+          .sort((a, b) => (a.submission.submissionId < b.submission.submissionId ? -1 : 1));
+        return (page.after === undefined ? rows.reverse() : rows).slice(0, page.limit);
+      }),
   };
 }
+
+const isBeyond = (id: string, { before, after }: { before?: string; after?: string }): boolean =>
+  (before === undefined || id < before) && (after === undefined || id > after);
 
 function matches({ submission }: SubmissionRow, filter: SubmissionFilter): boolean {
   const { tenant, intakeIds, states, createdById, from, until } = filter;

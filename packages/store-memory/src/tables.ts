@@ -11,6 +11,7 @@ import {
   isLive,
   type Job,
   type KeyRecord,
+  type ReviewLink,
   type ScopedKey,
   StoreDown,
   type StoredIntake,
@@ -43,6 +44,7 @@ export interface Tables {
   handoffs: Map<string, Handoff>;
   /** From the hash of a link or session to its hand-off. */
   sessions: Map<Hash, string>;
+  reviewLinks: Map<string, ReviewLink>;
   jobs: Map<string, Job>;
   intakes: Map<string, StoredIntake>;
   definitions: Map<Hash, IntakeDefinition>;
@@ -61,6 +63,7 @@ export function createTables(now: () => Instant): Tables {
     eventsOf: new Map(),
     handoffs: new Map(),
     sessions: new Map(),
+    reviewLinks: new Map(),
     jobs: new Map(),
     intakes: new Map(),
     definitions: new Map(),

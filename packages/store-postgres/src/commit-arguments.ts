@@ -3,12 +3,13 @@ import {
   type ChainedEvent,
   type Change,
   endedAt,
+  type Handoff,
   handoffHashes,
+  handoffsIn,
   isEditable,
   type KeyWrite,
   laneOf,
   type NewJob,
-  type SideRow,
   textAroundPlace,
 } from "@formbridge/core";
 import type { Value } from "./database.ts";
@@ -52,6 +53,9 @@ export const commitCalls = (changes: number): string =>
     return `formbridge.commit_change(${values.join(", ")}) AS answer_${place}`;
   }).join(", ");
 
+/** For what a statement takes beside the values of one change. */
+export const NEXT_VALUE = `$${NAMES.length + 1}`;
+
 /** What a change says, as columns: all values but the last, which says whether it may wait for other transactions' locks. */
 export function commitValues(change: Change): Value[] {
   const { tenant, expect, row, token, events, audit } = change;
@@ -82,7 +86,7 @@ export function commitValues(change: Change): Value[] {
     [...events.flatMap(eventColumns), ...audit.flatMap(openEventColumns)],
     audit.length,
     change.key === undefined ? null : JSON.stringify(recordColumns(change.key)),
-    listed(change.side.map(handoffColumns)),
+    listed(handoffsIn(change.side).map(handoffColumns)),
     listed(lastOfEach(change.jobs).map((job) => jobColumns(job, submission.intakeId))),
     change.dropJobs.length === 0 ? null : change.dropJobs,
   ];
@@ -102,7 +106,7 @@ const recordColumns = ({ ref, ...key }: KeyWrite) => ({
   keep_after_end_ms: key.keepAfterEndMs,
 });
 
-const handoffColumns = ({ handoff }: SideRow) => ({
+const handoffColumns = (handoff: Handoff) => ({
   handoff_id: handoff.handoffId,
   forget_after: handoff.forgetAfter,
   doc: JSON.stringify(handoff),

@@ -1,8 +1,9 @@
 import { type Change, type Committed, StoreDown } from "@formbridge/core";
 import { DatabaseError } from "pg";
-import { commitCalls, commitValues } from "./commit-arguments.ts";
+import { commitCalls, commitValues, NEXT_VALUE } from "./commit-arguments.ts";
 import type { Database, Statement, Value } from "./database.ts";
 import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
+import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
 
 type Answer =
   | { kind: "committed" | "too_late"; at: number }
@@ -24,6 +25,11 @@ const STATEMENTS = Array.from(
   { length: MAX_GROUP },
   (_, index): Statement => ({ name: `commit_${index + 1}`, text: `SELECT ${commitCalls(index + 1)}` }),
 );
+
+const WITH_LINKS: Statement = {
+  name: "commit_with_links",
+  text: `WITH c AS MATERIALIZED (SELECT ${commitCalls(1)}), links AS (${putReviewLinks(NEXT_VALUE)}) SELECT c.answer_0 FROM c`,
+};
 
 /** The deadline passed while the write waited for another one: it was undone, and its error tells the time. */
 const TOO_LATE = "FB001";
@@ -84,11 +90,11 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
   return (change) =>
     db.handIn(async (writer) => {
       const values = commitValues(change);
-      return isPlain(change) ? await join(writer, values) : await alone(writer, values);
+      return isPlain(change) ? await join(writer, values) : await alone(writer, values, reviewLinkValues(change));
     });
 }
 
-/** A key is waited for by design; hand-offs and jobs touch rows that other transactions take in an order of their own. */
+/** A key is waited for by design; what rests beside the row and jobs touch rows that other transactions take in an order of their own. */
 const isPlain = ({ key, side, jobs, dropJobs }: Change): boolean =>
   key === undefined && side.length === 0 && jobs.length === 0 && dropJobs.length === 0;
 
@@ -107,9 +113,11 @@ async function together(writer: Writer, group: readonly Queued[]): Promise<Answe
   }
 }
 
-async function alone(writer: Writer, values: readonly Value[]): Promise<Committed> {
+async function alone(writer: Writer, values: readonly Value[], links?: string): Promise<Committed> {
   try {
-    const [row] = await writer.write<{ answer_0: Answer }>(STATEMENTS[0] as Statement, [...values, true]);
+    const statement = links === undefined ? (STATEMENTS[0] as Statement) : WITH_LINKS;
+    const given = [...values, true, ...(links === undefined ? [] : [links])];
+    const [row] = await writer.write<{ answer_0: Answer }>(statement, given);
     if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
     return committedOf(row.answer_0);
   } catch (error) {

@@ -3,9 +3,11 @@ import {
   type Committed,
   chainAudit,
   endedAt,
+  handoffsIn,
   type Instant,
   type Loaded,
   type LoadQuery,
+  reviewLinksIn,
   type ScopedKey,
 } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
@@ -13,6 +15,7 @@ import { createEventWriter, type EventOwner } from "./events.ts";
 import { createHandoffWriter } from "./handoffs.ts";
 import { createJobWriter } from "./jobs.ts";
 import type { Records } from "./records.ts";
+import { createReviewLinkWriter } from "./review-links.ts";
 import { createRowWriter, type Standing } from "./submission-rows.ts";
 import { createTokenWriter } from "./tokens.ts";
 
@@ -29,6 +32,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
   const jobs = createJobWriter(db);
   const append = createEventWriter(db);
   const putHandoff = createHandoffWriter(db);
+  const putReviewLink = createReviewLinkWriter(db);
 
   function refusal(change: Change, standing: Standing | undefined, at: Instant): Committed | undefined {
     const { expect, key, tenant } = change;
@@ -91,7 +95,8 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
     writeToken(change, owner);
     append(owner, [...change.events, ...audit.events]);
     writeRecord(change, standing, { sid, at });
-    for (const { handoff } of change.side) putHandoff(handoff);
+    for (const handoff of handoffsIn(change.side)) putHandoff(handoff);
+    for (const link of reviewLinksIn(change.side)) putReviewLink(link);
     for (const key of change.dropJobs) jobs.drop(change.tenant, key);
     for (const job of change.jobs) jobs.put(change.row.submission, job);
     return { kind: "committed", at };

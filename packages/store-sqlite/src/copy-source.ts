@@ -30,6 +30,8 @@ const SELECT: Record<CopyKind, string> = {
   handoff_keys: `SELECT k.hash, s.tenant, s.submission_id, h.handoff_id
     FROM handoff_keys AS k JOIN handoffs AS h ON h.handoff_id = k.handoff_id
     JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY k.hash`,
+  review_links: `SELECT s.tenant, s.submission_id, r.link_id, r.hash, r.forget_after, r.doc
+    FROM review_links AS r JOIN submissions AS s ON s.submission_id = r.submission_id ORDER BY r.link_id`,
   jobs: "SELECT tenant, key, kind, lane, submission_id, run_at, attempt, leased_until FROM jobs ORDER BY tenant, key",
   webhooks: `SELECT webhook_id, tenant, defined_by, revision, doc, state, position, ahead, seen, stuck, failures, next_attempt_at, last_error,
       claim, leased_until

@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { createHandoffFinder } from "./handoffs.ts";
 import type { ReadCache } from "./read-cache.ts";
 import type { Records } from "./records.ts";
+import { createReviewLinkFinder } from "./review-links.ts";
 import type { RowCache } from "./row-cache.ts";
 import { rowOf } from "./submission-rows.ts";
 import { BY_HASH, headAndHash, ROTATED_AT } from "./tokens.ts";
@@ -52,6 +53,7 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
   );
 
   const findHandoff = createHandoffFinder(db);
+  const findReviewLink = createReviewLinkFinder(db);
 
   function withRecord(loaded: Loaded, scope: { tenant: string; intakeId: string }, key: KeyRef | undefined): Loaded {
     const record = key && records.find({ ...scope, operation: key.operation, hash: key.hash }, loaded.now);
@@ -102,6 +104,12 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
     return { ...loadById(handoff.submissionId, handoff.tenant, key), handoff };
   }
 
+  function loadByReviewLink(hash: Hash): Loaded {
+    const link = findReviewLink(hash);
+    if (link === undefined) return { now: now() };
+    return { ...loadById(link.submissionId, link.tenant, undefined), link };
+  }
+
   function loadByIntake(id: string, key: KeyRef | undefined): Loaded {
     const found = cache.get(`intake ${id}`, () => byIntake.get(id));
     if (found === undefined) return { now: now() };
@@ -113,6 +121,7 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
   return ({ by, key }) => {
     if ("token" in by) return loadByToken(by.token, key);
     if ("session" in by) return loadBySession(by.session, key);
+    if ("reviewLink" in by) return loadByReviewLink(by.reviewLink);
     if ("id" in by) return loadById(by.id, by.tenant, key);
     return loadByIntake(by.intake, key);
   };

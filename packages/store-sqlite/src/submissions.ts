@@ -7,7 +7,7 @@ import { rowOf } from "./submission-rows.ts";
 type ListColumns = [doc: string, sealedFields: string | null];
 
 /**
- * A filter of several values becomes one branch per value, each of which walks its index from the newest id and stops at the
+ * A filter of several values becomes one branch per value, each of which walks its index from its end and stops at the
  * limit: a page costs the same however many rows match.
  */
 export function createSubmissions(db: Database): Submissions {
@@ -23,18 +23,24 @@ export function createSubmissions(db: Database): Submissions {
       answer(() => {
         if (filter.states?.length === 0 || filter.intakeIds?.length === 0) return [];
         const branches = branchesOf(filter);
-        const rest = conditionsOf(filter, page.before);
+        const rest = conditionsOf(filter, page);
+        const order = page.after === undefined ? "DESC" : "ASC";
         const one = (branch: string) =>
-          `SELECT * FROM (SELECT sid, submission_id FROM submissions WHERE ${branch} ${rest.sql} ORDER BY submission_id DESC LIMIT ?)`;
+          `SELECT * FROM (SELECT sid, submission_id FROM submissions WHERE ${branch} ${rest.sql} ORDER BY submission_id ${order} LIMIT ?)`;
         const found = branches.map((branch) => one(branch.sql)).join(" UNION ALL ");
         const sql = `SELECT s.doc, s.sealed_fields FROM (${found}) AS f JOIN submissions AS s ON s.sid = f.sid
-          ORDER BY f.submission_id DESC LIMIT ?`;
+          ORDER BY f.submission_id ${order} LIMIT ?`;
         const values = branches.flatMap((branch) => [...branch.values, ...rest.values, page.limit]);
         return statement(sql)
           .all(...values, page.limit)
           .map(([doc, sealedFields]) => rowOf(doc, sealedFields));
       }),
   };
+}
+
+interface Position {
+  before?: string;
+  after?: string;
 }
 
 interface Condition {
@@ -59,10 +65,11 @@ function branchesOf({ tenant, states, intakeIds, createdById }: SubmissionFilter
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-function conditionsOf(filter: SubmissionFilter, before: string | undefined): Condition {
+function conditionsOf(filter: SubmissionFilter, { before, after }: Position): Condition {
   const { states, intakeIds, createdById, from, until } = filter;
   const parts: { sql: string; value: unknown }[] = [];
   if (before !== undefined) parts.push({ sql: "AND submission_id < ?", value: before });
+  if (after !== undefined) parts.push({ sql: "AND submission_id > ?", value: after });
   if (intakeIds !== undefined && (states !== undefined || distinct(intakeIds).length > MAX_BRANCHES)) {
     // The plus keeps this condition from choosing the index, which would lose the order.
     parts.push({ sql: "AND +intake_id IN (SELECT value FROM json_each(?))", value: JSON.stringify(intakeIds) });

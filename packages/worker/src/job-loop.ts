@@ -24,6 +24,7 @@ const RUN: Record<JobKind, Run> = {
   deliver: (operations, job, signal) => operations.deliver(job, signal),
   escalate: (operations, job) => operations.escalate(job),
   collect: (operations, job) => operations.collectUpload(job),
+  notify: (operations, job, signal) => operations.notify(job, signal),
 };
 
 /**

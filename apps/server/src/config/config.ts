@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Issuer, KeyTimes } from "@formbridge/auth-jwt";
 import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
+import type { SmtpOptions } from "@formbridge/mail-smtp";
 import { parseRedisUrl, REDIS_URLS, type RedisAddress } from "@formbridge/store-redis";
 import {
   type Backends,
@@ -11,6 +12,7 @@ import {
   whyNot,
 } from "./backends.ts";
 import { readIssuers } from "./jwt-issuers.ts";
+import { readMail } from "./mail.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 import { type UploadsChoice, uploadsOf } from "./upload-settings.ts";
 
@@ -51,6 +53,10 @@ export interface Config {
   adminKey?: string;
   uploads: UploadsChoice;
   jwt: { issuers: Issuer[]; keys: KeyTimes & { timeoutMs: number } };
+  /** Absent: no e-mail is sent. */
+  mail?: SmtpOptions;
+  /** Absent: no program is told. */
+  notifyUrl?: string;
   intakesFolder: string;
   logLevel: string;
   trustProxy: boolean;
@@ -97,6 +103,10 @@ export function readConfig(env: Env = process.env): Config {
   }
   const database = databaseOf(read, dataFolder);
   const redis = redisOf(read);
+  const mail = mailOf(read);
+  const notifyUrl = read.optional("FORMBRIDGE_NOTIFY_URL");
+  if (notifyUrl !== undefined && !isWebUrl(notifyUrl))
+    throw bad("FORMBRIDGE_NOTIFY_URL", "(not shown)", "an http: or https: URL");
   const secrets = secretsOf(read.optional("FORMBRIDGE_SECRET"));
   if (database.kind === "postgres" && secrets.length === 0) {
     throw new ConfigError(
@@ -115,6 +125,8 @@ export function readConfig(env: Env = process.env): Config {
     ...(adminKey !== undefined && { adminKey }),
     uploads: uploadsOf(read, dataFolder),
     jwt: jwtOf(read),
+    ...(mail !== undefined && { mail }),
+    ...(notifyUrl !== undefined && { notifyUrl }),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
@@ -170,6 +182,7 @@ function operationSettings(read: Reader): Settings {
       codeTries: read.number("FORMBRIDGE_CODE_TRIES", { min: 1 }),
       handoffTtlMinMs: read.number("FORMBRIDGE_HANDOFF_TTL_MIN_MS"),
       handoffTtlMaxMs: read.number("FORMBRIDGE_HANDOFF_TTL_MAX_MS", { min: 1 }),
+      reviewLinkTtlMs: read.number("FORMBRIDGE_REVIEW_LINK_TTL_MS", { min: 1 }),
       idempotencyTtlMs: read.number("FORMBRIDGE_IDEMPOTENCY_TTL_MS", { min: 1 }),
     },
     keyWaitMs: read.number("FORMBRIDGE_KEY_WAIT_MS"),
@@ -217,6 +230,18 @@ function jwtOf(read: Reader): Config["jwt"] {
       staleMs: read.number("FORMBRIDGE_JWKS_STALE_MS"),
     },
   };
+}
+
+const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+function mailOf(read: Reader): SmtpOptions | undefined {
+  const mail = readMail({
+    url: read.optional("FORMBRIDGE_SMTP_URL"),
+    from: read.optional("FORMBRIDGE_MAIL_FROM"),
+    timeoutMs: read.number("FORMBRIDGE_SMTP_TIMEOUT_MS", { min: 1 }),
+  });
+  if (mail !== undefined && "complaint" in mail) throw new ConfigError(mail.complaint);
+  return mail;
 }
 
 function issuersOf(text: string | undefined): Issuer[] {

@@ -81,6 +81,21 @@ export const SETTINGS = {
   FORMBRIDGE_JWKS_COOLDOWN_MS: ms(30_000, "pause between two fetches of an issuer's keys"),
   FORMBRIDGE_JWKS_MAX_AGE_MS: ms(600_000, "after this an issuer's keys are fetched anew"),
   FORMBRIDGE_JWKS_STALE_MS: ms(86_400_000, "how much longer they are used while the issuer does not answer"),
+  FORMBRIDGE_SMTP_URL: {
+    kind: "text",
+    secret: true,
+    help: "mail server: smtp://[<user>:<password>@]<host>[:<port>] with STARTTLS where offered, smtps:// with TLS (default: no e-mail)",
+  },
+  FORMBRIDGE_MAIL_FROM: {
+    kind: "text",
+    help: "what mail comes from: an address, or Name <address>; must be set with FORMBRIDGE_SMTP_URL",
+  },
+  FORMBRIDGE_NOTIFY_URL: {
+    kind: "text",
+    secret: true,
+    help: "webhook of your own that is told of reviews, escalations, rejections, ends and warnings (default: none)",
+  },
+  FORMBRIDGE_SMTP_TIMEOUT_MS: ms(20_000, "how long the mail server may take for one mail"),
   FORMBRIDGE_INTAKES: {
     kind: "text",
     fallback: "examples/intakes",
@@ -152,6 +167,7 @@ export const SETTINGS = {
   ),
   FORMBRIDGE_HANDOFF_TTL_MIN_MS: ms(DEFAULT_POLICY.handoffTtlMinMs, "the least a hand-off may ask for"),
   FORMBRIDGE_HANDOFF_TTL_MAX_MS: ms(DEFAULT_POLICY.handoffTtlMaxMs, "the most a hand-off may ask for"),
+  FORMBRIDGE_REVIEW_LINK_TTL_MS: ms(DEFAULT_POLICY.reviewLinkTtlMs, "how long a review link can be used"),
   FORMBRIDGE_IDEMPOTENCY_TTL_MS: ms(DEFAULT_POLICY.idempotencyTtlMs, "how long recorded answers are kept"),
   FORMBRIDGE_KEY_WAIT_MS: ms(30_000, "how long a request waits for another one with its idempotency key"),
   FORMBRIDGE_MAX_KEY_WAITERS: count(100, "how many may wait for one idempotency key"),

@@ -3,7 +3,7 @@ import { IntakeEventSchema } from "../events.ts";
 import { SUBMISSION_STATES } from "../states.ts";
 import { SubmissionSummarySchema } from "../submission.ts";
 
-const paging = {
+export const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "50 by default." })),
   pageToken: Type.Optional(Type.String({ maxLength: 4096 })),
 };

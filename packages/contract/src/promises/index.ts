@@ -10,6 +10,7 @@ import { JWT_PROMISES } from "./jwt.ts";
 import { LISTS_PROMISES } from "./lists.ts";
 import { NAMES_PROMISES } from "./names.ts";
 import type { ContractPromise } from "./promise.ts";
+import { REVIEWS_PROMISES } from "./reviews.ts";
 import { RUNNING_PROMISES } from "./running.ts";
 import { STATES_PROMISES } from "./states.ts";
 import { STORES_PROMISES } from "./stores.ts";
@@ -32,6 +33,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...UPLOADS_PROMISES,
   ...HANDOFF_PROMISES,
   ...RUNNING_PROMISES,
+  ...REVIEWS_PROMISES,
   ...STORES_PROMISES,
   ...JWT_PROMISES,
   ...LISTS_PROMISES,

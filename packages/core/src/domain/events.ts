@@ -51,7 +51,7 @@ export type DomainEvent = { by?: Actor } & (
   | { type: "review.requested"; gateIndex: number; gate: string }
   | { type: "review.approved"; gateIndex: number; gate: string; auto: boolean; passed: "no" | "gate" | "all" }
   | { type: "review.rejected"; gate: string; reasons: string[]; expiresAt: Instant }
-  | { type: "review.escalated"; gate: string }
+  | { type: "review.escalated"; gateIndex: number; gate: string }
   | { type: "delivery.attempted"; deliveryId: string; attempt: number }
   | { type: "delivery.succeeded"; deliveryId: string }
   | { type: "delivery.failed"; deliveryId: string; error: string; retryAt?: Instant }

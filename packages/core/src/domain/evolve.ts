@@ -27,7 +27,6 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
     case "submission.created":
     case "handoff.link_issued":
     case "handoff.resumed":
-    case "review.escalated":
       return submission;
     case "field.updated":
       return {
@@ -134,7 +133,7 @@ function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Sta
     case "submission.finalized":
       return { ...submission, state: "finalized", submittedAt, finalizedAt: stamp.now };
     case "review.escalated":
-      return submission;
+      return { ...submission, review: { ...reviewOf(submission), escalatedAt: stamp.now } };
   }
 }
 

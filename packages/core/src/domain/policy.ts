@@ -38,6 +38,8 @@ export interface Policy {
   /** What a caller may ask for as a hand-off's `expiresInMs`. */
   handoffTtlMinMs: number;
   handoffTtlMaxMs: number;
+  /** How long a review link can be used. */
+  reviewLinkTtlMs: number;
 }
 
 export const DEFAULT_POLICY: Policy = {
@@ -63,6 +65,7 @@ export const DEFAULT_POLICY: Policy = {
   codeTries: 5,
   handoffTtlMinMs: MINUTE,
   handoffTtlMaxMs: 30 * DAY,
+  reviewLinkTtlMs: 7 * DAY,
 };
 
 /** When a token issued now ends: within the bounds, and never after a submission that can still expire. */

@@ -39,6 +39,8 @@ export interface Review {
   gateIndex: number;
   gate: string;
   requestedAt: Instant;
+  /** Nobody has decided in time: those of `escalateTo` may, too. */
+  escalatedAt?: Instant;
   approvals: { by: Actor; at: Instant }[];
   decision?: "approved" | "rejected";
   decidedBy?: Actor;

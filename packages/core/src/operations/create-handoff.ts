@@ -5,11 +5,13 @@ import { sha256 } from "../domain/hashing.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Mailer } from "../ports/mailer.ts";
+import { handoffsIn } from "../ports/store.ts";
+import { handoffLetter } from "./mails/handoff.ts";
+import { render } from "./mails/render.ts";
 import { normalize } from "./support/actors.ts";
 import { type Answer, markOf, type Shown } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
 import { linksOf, sealNote } from "./support/handoff-links.ts";
-import { handoffMail } from "./support/handoff-mail.ts";
 import { qrImage } from "./support/qr-image.ts";
 import { countMail } from "./support/rate-limits.ts";
 import { requireHolder } from "./support/resolve-target.ts";
@@ -43,9 +45,9 @@ export async function createHandoff(context: Context, call: CreateHandoffCall): 
       const others = await deps.backend.handoffs.ofSubmission(submission.submissionId);
       const command = commandOf(context, { call, kind, submission, secrets });
       const decision = decideCreateHandoff(submission, command, { ...decideContext, others });
-      const [row] = decision.side ?? [];
-      if (row !== undefined) expiresAt = row.handoff.expiresAt;
-      if (kind === "magic_link" && row !== undefined) await admitMail(context, call);
+      const [made] = handoffsIn(decision.side);
+      if (made !== undefined) expiresAt = made.expiresAt;
+      if (kind === "magic_link" && made !== undefined) await admitMail(context, call);
       return decision;
     },
     body: (shown) => bodyOf(context, shown, { kind, secrets, expiresAt }),
@@ -124,14 +126,10 @@ async function mailCode(
 ): Promise<void> {
   const { secrets, submissionId, expiresAt } = made;
   const { url } = linksOf(deps.publicUrl(), { kind: "magic_link", submissionId, secret: secrets.code ?? "" });
-  const mail = handoffMail({
-    url,
-    code: secrets.code ?? "",
-    expiresAt,
-    ...(handoff.message && { message: handoff.message }),
-  });
+  const { message } = handoff;
+  const letter = handoffLetter({ url, code: secrets.code ?? "", expiresAt, ...(message && { message }) });
   try {
-    await requireMailer(deps.mailer).send({ to: handoff.recipientEmail ?? "", ...mail });
+    await requireMailer(deps.mailer).send({ to: handoff.recipientEmail ?? "", ...render(letter) });
   } catch (cause) {
     throw new ContractError("service_unavailable", "The e-mail with the code could not be sent.", { cause });
   }

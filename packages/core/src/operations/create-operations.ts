@@ -14,7 +14,9 @@ import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, ret
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
 import { listEvents } from "./list-events.ts";
 import { listHandoffs } from "./list-handoffs.ts";
+import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
+import { notify } from "./notify.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
 import { readUpload } from "./read-upload.ts";
@@ -24,9 +26,11 @@ import { requestUpload } from "./request-upload.ts";
 import { resumeUpload } from "./resume-upload.ts";
 import { retryDelivery } from "./retry-delivery.ts";
 import { review } from "./review.ts";
+import { reviewByLink } from "./review-by-link.ts";
 import { revokeHandoff } from "./revoke-handoff.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { setFields } from "./set-fields.ts";
+import { showReview } from "./show-review.ts";
 import { signParts } from "./sign-parts.ts";
 import { submit } from "./submit.ts";
 import { createAuditTrail } from "./support/audit-trail.ts";
@@ -60,6 +64,8 @@ const OPERATIONS = {
   readUpload,
   submit,
   review,
+  showReview,
+  reviewByLink,
   cancel,
   getSubmission,
   getEvents,
@@ -73,6 +79,7 @@ const OPERATIONS = {
   describeLink,
   retryDelivery,
   listSubmissions,
+  listReviews,
   listEvents,
   listIntakes,
   getIntake,
@@ -93,6 +100,7 @@ const OPERATIONS = {
   deliver,
   escalate,
   pushEvents,
+  notify,
   sweep,
   collectUpload,
   sweepFiles,

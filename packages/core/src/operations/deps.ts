@@ -73,6 +73,8 @@ export interface Deps {
   uploads?: UploadStorage;
   /** Absent: files are checked, and not looked into. */
   scanner?: Scanner;
+  /** Where a program of the operator is told of reviews and ends. Absent: nowhere. */
+  notifyUrl?: string;
   /** Absent: this deployment sends no e-mail. */
   mailer?: Mailer;
 }

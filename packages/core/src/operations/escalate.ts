@@ -11,7 +11,7 @@ const MAX_TRIES = 64;
 export async function escalate(context: Context, job: Job): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await loadOpened(context, job);
-    const decision = found && decideEscalate(found.submission);
+    const decision = found && decideEscalate(found.submission, found);
     if (found === undefined || decision === undefined) {
       await context.deps.backend.jobs.settle(job, "done");
       return;

@@ -9,7 +9,7 @@ import { toIso } from "../domain/instant.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
 import type { Submission } from "../domain/submission.ts";
 import { isTerminal } from "../domain/transitions.ts";
-import type { Loaded } from "../ports/store.ts";
+import { handoffsIn, type Loaded } from "../ports/store.ts";
 import type { Caller } from "./caller.ts";
 import { normalize } from "./support/actors.ts";
 import { type Answer, answerWith, markOf } from "./support/answer.ts";
@@ -125,7 +125,7 @@ async function openOne(
   const decision = decideOpenSession(submission, { handoff, actor, hash: sha256(secret) }, decideContext);
   if (decision.refusal !== undefined) throw decision.refusal;
   const after = await committed(context, { opening, decision, actor });
-  const expiresAt = decision.side?.[0]?.handoff.sessions.at(-1)?.expiresAt;
+  const expiresAt = handoffsIn(decision.side)[0]?.sessions.at(-1)?.expiresAt;
   if (after === undefined || expiresAt === undefined) return undefined;
   const shown = { submission: after, intake, now, policy: deps.settings.policy };
   const byHeader = request.carrier === "header";

@@ -1,6 +1,7 @@
 import type { RevokeHandoffRequest, RevokeHandoffResponse } from "@formbridge/contract";
 import { decideRevokeHandoff } from "../domain/decide/revoke-handoff.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
+import { handoffsIn } from "../ports/store.ts";
 import { type Answer, markOf } from "./support/answer.ts";
 import type { Context } from "./support/context.ts";
 import { requireHolder } from "./support/resolve-target.ts";
@@ -23,7 +24,7 @@ export async function revokeHandoff(context: Context, call: RevokeHandoffCall): 
       const others = await context.deps.backend.handoffs.ofSubmission(submission.submissionId);
       const command = { handoffId, ...(reason !== undefined && { reason }) };
       const decision = decideRevokeHandoff(submission, command, { ...decideContext, others });
-      revokedAt = decision.side?.[0]?.handoff.revokedAt ?? decideContext.now;
+      revokedAt = handoffsIn(decision.side)[0]?.revokedAt ?? decideContext.now;
       return decision;
     },
     body: (shown) => ({ ...markOf(shown), handoffId, revoked: true, revokedAt: toIso(revokedAt) }),

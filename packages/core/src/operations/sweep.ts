@@ -12,6 +12,7 @@ export interface Swept {
   tokens: number;
   records: number;
   handoffs: number;
+  links: number;
 }
 
 /**
@@ -30,8 +31,9 @@ export async function sweep(context: Context): Promise<Swept> {
   const tokens = await backend.tokens.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
   const records = await backend.idempotency.forgetExpired(sweepBatch);
   const handoffs = await backend.handoffs.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
-  const swept = { expired: overdue.length, warned: warnable.length, tokens, records, handoffs };
-  for (const what of ["warned", "tokens", "records", "handoffs"] as const) {
+  const links = await backend.reviewLinks.forgetExpired(now - policy.tokenMemoryMs, sweepBatch);
+  const swept = { expired: overdue.length, warned: warnable.length, tokens, records, handoffs, links };
+  for (const what of ["warned", "tokens", "records", "handoffs", "links"] as const) {
     if (swept[what] > 0) instrumentation.record({ name: "swept", what, count: swept[what] });
   }
   // What can't be done now (a row that this server can't open) must not keep the rest from being done.

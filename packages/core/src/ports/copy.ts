@@ -94,6 +94,14 @@ export interface CopiedRows {
     doc: string;
   };
   handoff_keys: { hash: Hash; tenant: string; submission_id: string; handoff_id: string };
+  review_links: {
+    tenant: string;
+    submission_id: string;
+    link_id: string;
+    hash: Hash;
+    forget_after: Instant;
+    doc: string;
+  };
   jobs: {
     tenant: string;
     key: string;
@@ -136,6 +144,7 @@ export const COPY_KINDS = [
   "records",
   "handoffs",
   "handoff_keys",
+  "review_links",
   "jobs",
   "webhooks",
 ] as const satisfies readonly CopyKind[];

@@ -2,6 +2,7 @@ import type { Actor, EventStream, EventType, JsonObject, SubmissionState } from 
 import type { Handoff } from "../domain/handoffs/handoff.ts";
 import type { Hash } from "../domain/hashing.ts";
 import type { Instant } from "../domain/instant.ts";
+import type { ReviewLink } from "../domain/review/review-link.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Sealed } from "./sealer.ts";
 
@@ -82,7 +83,7 @@ export interface ChainedEvent {
 /** An event of the token or idempotency stream, before the store puts it at the end of its chain. */
 export type AuditEvent = Omit<ChainedEvent, "seq" | "prevHash" | "hash">;
 
-export type JobKind = "deliver" | "escalate" | "collect";
+export type JobKind = "deliver" | "escalate" | "collect" | "notify";
 export interface NewJob {
   /** Unique in a tenant; a job with the same key replaces the earlier one. */
   key: string;
@@ -95,11 +96,16 @@ export interface KeyWrite extends Omit<KeyRecord, "submissionId" | "recordedAt">
   replaces?: Hash;
 }
 
-/** Something of a submission that has a row of its own. A hand-off is found by the hash of its link and of every session in it. */
-export interface SideRow {
-  kind: "handoff";
-  handoff: Handoff;
-}
+/**
+ * Something of a submission that has a row of its own. A hand-off is found by the hash of its link and of every session in it, a
+ * review link by its own.
+ */
+export type SideRow = { kind: "handoff"; handoff: Handoff } | { kind: "review_link"; link: ReviewLink };
+
+export const handoffsIn = (side: readonly SideRow[] = []): Handoff[] =>
+  side.flatMap((row) => (row.kind === "handoff" ? [row.handoff] : []));
+export const reviewLinksIn = (side: readonly SideRow[] = []): ReviewLink[] =>
+  side.flatMap((row) => (row.kind === "review_link" ? [row.link] : []));
 
 /** One write, whole: the new state, the token, the events, the record and the jobs can't come apart. */
 export interface Change {
@@ -127,6 +133,8 @@ export interface Loaded {
   presented?: TokenRow;
   /** The hand-off whose link or session was asked for. */
   handoff?: Handoff;
+  /** The review link that was asked for. */
+  link?: ReviewLink;
   /** The live record under `key`, if any. */
   record?: KeyRecord;
   /** Digest of the intake's current definition; only when asked by intake, and absent when retired. */
@@ -143,7 +151,7 @@ export type Committed =
   | { kind: "too_late"; now: Instant };
 
 export interface LoadQuery {
-  by: { token: Hash } | { session: Hash } | { id: string; tenant: string } | { intake: string };
+  by: { token: Hash } | { session: Hash } | { reviewLink: Hash } | { id: string; tenant: string } | { intake: string };
   key?: KeyRef;
 }
 

@@ -13,7 +13,10 @@ export interface SubmissionFilter {
   until?: Instant;
 }
 
-/** Lists submissions by id, newest first. The position is a submission id, so a late page costs what the first one costs. */
+/** Newest first, on from before an id; or, with `after`, oldest first, on from after an id, from the start when that is empty. */
+export type SubmissionPage = { limit: number; before?: string; after?: never } | { limit: number; after: string };
+
+/** Lists submissions by id, newest or oldest first. The position is a submission id, so a late page costs what the first one costs. */
 export interface Submissions {
-  list(filter: SubmissionFilter, page: { before?: string; limit: number }): Promise<SubmissionRow[]>;
+  list(filter: SubmissionFilter, page: SubmissionPage): Promise<SubmissionRow[]>;
 }

@@ -8,6 +8,8 @@ export interface Randomness {
   resumeToken(): string;
   /** `sess_` and 32 random bytes. */
   session(): string;
+  /** `rvw_` and 32 random bytes. */
+  reviewLink(): string;
   /** 10 characters that a human can read out: 50 random bits. */
   code(): string;
   /** `fbk_` and 32 random bytes. */
@@ -30,6 +32,7 @@ export function createRandomness(): Randomness {
     newId: (prefix) => `${prefix}_${ids.generate().toString()}`,
     resumeToken: () => `rtok_${draw(32).toString("base64url")}`,
     session: () => `sess_${draw(32).toString("base64url")}`,
+    reviewLink: () => `rvw_${draw(32).toString("base64url")}`,
     code: () => Array.from(draw(10), (byte) => CODE_LETTERS[byte % CODE_LETTERS.length]).join(""),
     apiKey: () => `fbk_${draw(32).toString("base64url")}`,
     webhookSecret: () => `whsec_${draw(32).toString("base64")}`,

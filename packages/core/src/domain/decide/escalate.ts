@@ -1,13 +1,24 @@
+import type { Instant } from "../instant.ts";
+import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Submission } from "../submission.ts";
 import { type Decision, escalationJob } from "./decision.ts";
 
 export const ESCALATION = { kind: "system", id: "escalation" } as const;
 
-/** A gate has waited too long. Undefined when it is no longer waiting. */
-export function decideEscalate(submission: Submission): Decision | undefined {
+/**
+ * A gate has waited too long. Undefined when there is nothing to tell: nobody waits, it was told, or the gate that the job was
+ * for is passed and the next one has its time still.
+ */
+export function decideEscalate(
+  submission: Submission,
+  { intake, now }: { intake: CompiledIntake; now: Instant },
+): Decision | undefined {
   if (submission.state !== "needs_review") return undefined;
+  const { gate, gateIndex, requestedAt, escalatedAt } = submission.review;
+  const afterMs = intake.definition.approvalGates?.[gateIndex]?.escalateAfterMs;
+  if (escalatedAt !== undefined || afterMs === undefined || now < requestedAt + afterMs) return undefined;
   return {
-    events: [{ type: "review.escalated", by: ESCALATION, gate: submission.review.gate }],
+    events: [{ type: "review.escalated", by: ESCALATION, gateIndex, gate }],
     token: "keep",
     dropJobs: [escalationJob(submission.submissionId)],
   };

@@ -1,5 +1,6 @@
-import type { Actor, ApprovalGate, Role } from "@formbridge/contract";
+import type { ApprovalGate, Role } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import { barredFrom } from "../review/reviewers.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf, endedError } from "../tokens/refuse-ended.ts";
 import { type DecideContext, type Decision, escalationJob, refuse } from "./decision.ts";
@@ -27,41 +28,6 @@ export function decideReview(submission: Submission, command: Review, context: D
   return command.decision === "approved"
     ? approve(submission, gate, context)
     : reject(submission, gate, { reasons: command.reasons ?? [], context });
-}
-
-const sameActor = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
-
-function barredFrom(
-  submission: Submission & { state: "needs_review" },
-  gate: ApprovalGate,
-  who: { actor: Actor; roles: readonly Role[] },
-): ContractError | undefined {
-  const about = aboutOf(submission);
-  if (who.actor.declared === true) return new ContractError("forbidden", "A declared actor can't review.", { about });
-  if (!reviewsGate(gate, who)) {
-    return new ContractError("forbidden", `The gate ${gate.name} has other reviewers.`, { about });
-  }
-  const submitter = submission.submittedBy ?? submission.createdBy;
-  if (sameActor(submitter, who.actor)) {
-    return new ContractError("forbidden", "Nobody reviews what they submitted.", { about });
-  }
-  if (submission.review.approvals.some((approval) => sameActor(approval.by, who.actor))) {
-    return new ContractError("conflict", "This reviewer has already approved.", { about });
-  }
-  return undefined;
-}
-
-/** A gate that names nobody takes every reviewer. */
-export function reviewsGate(gate: ApprovalGate, who: { actor: Actor; roles: readonly string[] }): boolean {
-  const { ids, roles, emails } = gate.reviewers;
-  if (who.roles.includes("admin")) return true;
-  if (ids === undefined && roles === undefined && emails === undefined) return true;
-  const email = who.actor.metadata?.email;
-  return (
-    (ids?.includes(who.actor.id) ?? false) ||
-    (roles?.some((role) => who.roles.includes(role)) ?? false) ||
-    (typeof email === "string" && (emails?.includes(email) ?? false))
-  );
 }
 
 function approve(

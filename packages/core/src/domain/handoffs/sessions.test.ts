@@ -16,7 +16,7 @@ const { sessionTtlMs, clockSkewMs, qrTtlMs, codeTries } = DEFAULT_POLICY;
 
 const handoffIn = ({ side }: Decision): Handoff => {
   const [row] = side ?? [];
-  if (row === undefined) throw new Error("no hand-off was written");
+  if (row?.kind !== "handoff") throw new Error("no hand-off was written");
   return row.handoff;
 };
 

@@ -10,7 +10,7 @@
  * - slow regular expressions: one text from a caller could hold the process.
  * - `x-` keywords, steps, gates, destination: a mistake there shows only when a submission is under way.
  */
-import { FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
+import { type ApprovalGate, FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { checkEventTypes } from "../webhooks/check-event-types.ts";
 import { ruleProblems } from "./auto-approve.ts";
@@ -109,9 +109,35 @@ function checkGates({ approvalGates = [] }: IntakeDefinition, problems: Problems
     const at = ["approvalGates", String(index)];
     if (names.has(gate.name)) problems.add([...at, "name"], `is used by two gates: ${gate.name}`);
     names.add(gate.name);
+    checkReviewers(gate, [...at, "reviewers"], problems);
     if (gate.autoApproveIf === undefined) continue;
     for (const { at: inner, message } of ruleProblems(gate.autoApproveIf)) {
       problems.add([...at, "autoApproveIf", ...inner], message);
+    }
+  }
+}
+
+/** Mail goes there: one address, and nothing that could be read as more than one. */
+const ADDRESS = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/;
+const MAX_ADDRESS = 254;
+
+/**
+ * Ids and roles are not held against what there is: a key may be made after the gate that it is for, and an admin stands in
+ * anywhere. What can never come true is refused.
+ */
+function checkReviewers({ reviewers, escalateAfterMs }: ApprovalGate, at: readonly string[], problems: Problems): void {
+  const { escalateTo, ...own } = reviewers;
+  if (escalateTo !== undefined && escalateAfterMs === undefined) {
+    problems.add([...at, "escalateTo"], "is never asked: the gate has no escalateAfterMs");
+  }
+  for (const [group, place] of [[own, at] as const, [escalateTo ?? {}, [...at, "escalateTo"]] as const]) {
+    const lists = Object.values(group);
+    if (lists.length > 0 && lists.every((list) => list.length === 0)) {
+      problems.add(place, "names nobody; leave the lists out to take every reviewer");
+    }
+    for (const [index, email] of (group.emails ?? []).entries()) {
+      if (ADDRESS.test(email) && email.length <= MAX_ADDRESS) continue;
+      problems.add([...place, "emails", String(index)], "is no e-mail address", "invalid_format");
     }
   }
 }

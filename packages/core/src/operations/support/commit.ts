@@ -5,12 +5,20 @@ import { collecting } from "../../domain/files/fate.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import { hookNoticesOf, noticeKey, noticesOf } from "../../domain/notices/notice.ts";
 import { auditEvent, planChange } from "../../domain/plan-change.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
 import { EVENTS_WRITTEN } from "../../ports/events.ts";
 import { JOBS_DUE } from "../../ports/jobs.ts";
-import { type AuditEvent, type Change, type Committed, type KeyWrite, StoreDown } from "../../ports/store.ts";
+import {
+  type AuditEvent,
+  type Change,
+  type Committed,
+  type KeyWrite,
+  type NewJob,
+  StoreDown,
+} from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
 import { boundToToken, closeRow } from "./open-snapshot.ts";
 
@@ -71,7 +79,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     audit: [...plan.audit, ...told, ...(input.audit?.(after) ?? [])],
     ...(input.keyWrite && { key: input.keyWrite(after, token) }),
     side: [...(decision.side ?? [])],
-    jobs: [...(decision.jobs ?? []), ...files.jobs],
+    jobs: [...(decision.jobs ?? []), ...files.jobs, ...noticeJobs(deps, input, after)],
     dropJobs: [...(decision.dropJobs ?? []), ...files.dropJobs],
   };
   const committed = await commitTimed(deps, change);
@@ -81,6 +89,19 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     if (change.jobs.some(({ runAt }) => runAt <= committed.at)) deps.wakeups.notify(JOBS_DUE);
   }
   return { committed, after, ...(token !== undefined && { token }) };
+}
+
+/** Whoever is to be told is told by jobs of the same commit; without a mailer or a webhook for that nobody is. */
+function noticeJobs(deps: Deps, { decision, intake, now }: CommitInput, after: Submission): NewJob[] {
+  const notices = [
+    ...(deps.mailer === undefined ? [] : noticesOf(decision.events, after, intake)),
+    ...(deps.notifyUrl === undefined ? [] : hookNoticesOf(decision.events)),
+  ];
+  return notices.map((notice) => ({
+    key: noticeKey(after.submissionId, notice),
+    kind: "notify",
+    runAt: now,
+  }));
 }
 
 /** An open submission must still be open, by the store's clock, when the write lands. */

@@ -85,10 +85,13 @@ function progress({ submission, intake, now }: Shown) {
 
 function reviewState(review: Review, intake: CompiledIntake): NonNullable<SubmissionRecord["reviewState"]> {
   const gate = intake.definition.approvalGates?.[review.gateIndex];
+  const { escalateTo } = gate?.reviewers ?? {};
+  const groups = [gate?.reviewers, ...(review.escalatedAt === undefined ? [] : [escalateTo])];
   return {
     gate: review.gate,
     requestedAt: toIso(review.requestedAt),
-    reviewers: [...(gate?.reviewers.ids ?? []), ...(gate?.reviewers.roles ?? [])],
+    ...when("escalatedAt", review.escalatedAt),
+    reviewers: groups.flatMap((group) => [...(group?.ids ?? []), ...(group?.roles ?? [])]),
     approvals: review.approvals.map(({ by, at }) => ({ by, at: toIso(at) })),
     requiredApprovals: gate?.requiredApprovals ?? 1,
     ...(review.decision && { decision: review.decision }),

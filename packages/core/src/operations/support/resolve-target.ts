@@ -1,11 +1,11 @@
-import { RESUME_TOKEN_PATTERN, SESSION_PATTERN } from "@formbridge/contract";
-import { reviewsGate } from "../../domain/decide/review.ts";
+import { type ApprovalGate, RESUME_TOKEN_PATTERN, SESSION_PATTERN } from "@formbridge/contract";
 import { ContractError } from "../../domain/error.ts";
 import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
 import { revokedAt, type SessionStanding, sessionOverError, sessionStanding } from "../../domain/handoffs/sessions.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import { isEscalated, reviewsGate } from "../../domain/review/reviewers.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import { type Standing, standingOf } from "../../domain/tokens/standing.ts";
@@ -158,7 +158,9 @@ export function maySee(principal: Principal, submission: Submission, intake: Com
   if (principal.tenant !== submission.tenant || !reachesIntake(principal, submission.intakeId)) return false;
   if (hasRole(principal, "admin", "viewer") || isCreator(principal, submission)) return true;
   const gates = intake.definition.approvalGates ?? [];
-  return hasRole(principal, "reviewer") && gates.some((gate) => reviewsGate(gate, principal));
+  const isTheirs = (gate: ApprovalGate, index: number): boolean =>
+    reviewsGate(gate, principal, { escalated: isEscalated(submission, index) });
+  return hasRole(principal, "reviewer") && gates.some(isTheirs);
 }
 
 /** Whose key may hold the token, and so write by id and cancel: the creator's, and an admin's. */

@@ -61,7 +61,7 @@ export interface WriteAnswer<Body> extends Answer<Body> {
 }
 
 /** How long this caller waits for the first delivery. */
-export const waitOf = ({ call, context: { deps } }: Pick<Attempt<object>, "call" | "context">): number =>
+export const waitOf = ({ call, context: { deps } }: { call: Pick<WriteCall, "waitMs">; context: Context }): number =>
   Math.min(call.waitMs ?? deps.settings.deliveryWaitMs, deps.settings.deliveryWaitMaxMs);
 
 /** The version that the caller's write was made on. */

@@ -1,0 +1,105 @@
+import type { ApprovalGate } from "@formbridge/contract";
+import type { DomainEvent } from "../events.ts";
+import type { CompiledIntake } from "../intake/compiled-intake.ts";
+import { isSamePerson, sameAddress } from "../review/reviewers.ts";
+import type { Submission } from "../submission.ts";
+
+/** A reviewer is named by the place in the definition's list. */
+export interface ReviewNotice {
+  what: "review" | "escalated";
+  gateIndex: number;
+  reviewer: number;
+}
+
+/** What a program is told of, by the operator's own webhook. */
+export const HOOK_EVENTS = [
+  "review.requested",
+  "review.escalated",
+  "review.rejected",
+  "submission.finalized",
+  "submission.ttl_warning",
+] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+export interface HookNotice {
+  what: "hook";
+  type: HookEvent;
+  /** Of a gate that waits or has escalated. */
+  gate?: number;
+}
+
+/** What somebody is to be told, and who: a reviewer, whoever is known to have worked on the submission, or a program. */
+export type Notice = ReviewNotice | { what: "rejected" | "finalized" | "expiring" } | HookNotice;
+
+/** No address stands in it: keys are shown where jobs are. */
+export const noticeKey = (submissionId: string, notice: Notice): string => {
+  if (notice.what === "hook") {
+    return `notify:hook:${submissionId}:${notice.type}${notice.gate === undefined ? "" : `:${notice.gate}`}`;
+  }
+  const whom = "gateIndex" in notice ? `:${notice.gateIndex}:${notice.reviewer}` : "";
+  return `notify:${notice.what}:${submissionId}${whom}`;
+};
+
+export function readNotice(key: string): Notice | undefined {
+  const [, what, , gateIndex, reviewer] = key.split(":");
+  if (what === "rejected" || what === "finalized" || what === "expiring") return { what };
+  if (what === "hook") {
+    const type = HOOK_EVENTS.find((known) => known === gateIndex);
+    return type && { what, type, ...(reviewer !== undefined && { gate: Number(reviewer) }) };
+  }
+  if (what !== "review" && what !== "escalated") return undefined;
+  return { what, gateIndex: Number(gateIndex), reviewer: Number(reviewer) };
+}
+
+/** The addresses that a notice of this kind goes to, as the definition lists them. */
+export function addressesOf(gate: ApprovalGate | undefined, what: ReviewNotice["what"]): readonly string[] {
+  const { emails = [], escalateTo } = gate?.reviewers ?? {};
+  return what === "review" ? emails : (escalateTo?.emails ?? []);
+}
+
+/** Whom to tell of these events, which have led to `after`. */
+export const noticesOf = (events: readonly DomainEvent[], after: Submission, intake: CompiledIntake): Notice[] =>
+  events.flatMap((event): Notice[] => {
+    switch (event.type) {
+      case "review.requested":
+        return asked("review", event.gateIndex, { after, intake });
+      case "review.escalated":
+        return asked("escalated", event.gateIndex, { after, intake });
+      case "review.rejected":
+        return [{ what: "rejected" }];
+      case "submission.finalized":
+        return [{ what: "finalized" }];
+      case "submission.ttl_warning":
+        return [{ what: "expiring" }];
+      default:
+        return [];
+    }
+  });
+
+/** The same for the operator's webhook: once each, whoever else is told. */
+export const hookNoticesOf = (events: readonly DomainEvent[]): HookNotice[] =>
+  events.flatMap((event) => {
+    const type = HOOK_EVENTS.find((known) => known === event.type);
+    if (type === undefined) return [];
+    const gate = event.type === "review.requested" || event.type === "review.escalated" ? event.gateIndex : undefined;
+    return [{ what: "hook", type, ...(gate !== undefined && { gate }) }];
+  });
+
+/** Everybody once, and nobody about their own work. Who was asked before it escalated has a link that works. */
+function asked(
+  what: ReviewNotice["what"],
+  gateIndex: number,
+  { after, intake }: { after: Submission; intake: CompiledIntake },
+): Notice[] {
+  const gate = intake.definition.approvalGates?.[gateIndex];
+  const before = what === "escalated" ? addressesOf(gate, "review") : [];
+  const all = addressesOf(gate, what);
+  const submitter = after.submittedBy ?? after.createdBy;
+  return all.flatMap((email, reviewer) => {
+    const isKnown = [...before, ...all.slice(0, reviewer)].some((other) => sameAddress(other, email));
+    return isKnown || isSamePerson(linkActor(email), submitter) ? [] : [{ what, gateIndex, reviewer }];
+  });
+}
+
+/** Whoever comes by a link that was mailed to an address is who the address is. */
+export const linkActor = (email: string) => ({ kind: "human", id: email, metadata: { email } }) as const;

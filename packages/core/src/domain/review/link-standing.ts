@@ -1,0 +1,85 @@
+import type { ApprovalGate } from "@formbridge/contract";
+import type { Decision } from "../decide/decision.ts";
+import { ContractError } from "../error.ts";
+import { type Hash, sha256 } from "../hashing.ts";
+import { type Instant, toIso } from "../instant.ts";
+import { isPast, type Policy } from "../policy.ts";
+import type { Submission } from "../submission.ts";
+import { endedError } from "../tokens/refuse-ended.ts";
+import type { ReviewLink } from "./review-link.ts";
+import type { Waiting } from "./reviewers.ts";
+
+interface Clock {
+  now: Instant;
+  policy: Policy;
+}
+
+/** A link for one person, at the gate that the submission waits at. */
+export function decideReviewLink(
+  submission: Waiting,
+  { email, hash }: { email: string; hash: Hash },
+  { now, policy }: Clock,
+): Decision & { link: ReviewLink } {
+  const { tenant, submissionId, review } = submission;
+  const { gateIndex } = review;
+  const deliveryId = submission.delivery?.deliveryId ?? "";
+  const expiresAt = now + policy.reviewLinkTtlMs;
+  const linkId = sha256(JSON.stringify([submissionId, deliveryId, gateIndex, email.toLowerCase()]));
+  const link: ReviewLink = {
+    linkId,
+    hash,
+    tenant,
+    submissionId,
+    deliveryId,
+    gateIndex,
+    email,
+    createdAt: now,
+    expiresAt,
+    forgetAfter: expiresAt,
+  };
+  return { events: [], token: "keep", side: [{ kind: "review_link", link }], link };
+}
+
+export const spent = (link: ReviewLink, now: Instant): ReviewLink => ({ ...link, spentAt: now });
+
+/** Does the submission still wait for what the link was made for? */
+export const awaits = (submission: Submission, link: ReviewLink): submission is Waiting =>
+  submission.state === "needs_review" &&
+  submission.review.gateIndex === link.gateIndex &&
+  submission.delivery?.deliveryId === link.deliveryId;
+
+/** Why a link decides nothing any more: it was used, the submission is over, the gate is decided, or its time is up. */
+export function linkOver(link: ReviewLink, submission: Submission, { now, policy }: Clock): ContractError | undefined {
+  if (link.spentAt !== undefined) return over(link, { reason: "link_spent", at: link.spentAt, now });
+  const ended = endedError(submission, now);
+  if (ended !== undefined) return ended;
+  if (!awaits(submission, link)) return over(link, { reason: "review_decided", at: submission.updatedAt, now });
+  if (isPast(link.expiresAt, now, policy)) return over(link, { reason: "ttl_elapsed", at: link.expiresAt, now });
+  return undefined;
+}
+
+const WORDS = {
+  link_spent: "You have decided by this link; it works once.",
+  review_decided: "This was decided without you, or has changed since the link was sent.",
+  ttl_elapsed: "The link's time is over. Who runs the intake can ask you anew.",
+};
+
+function over(
+  { submissionId }: ReviewLink,
+  { reason, at, now }: { reason: keyof typeof WORDS; at: Instant; now: Instant },
+): ContractError {
+  return new ContractError("token_expired", WORDS[reason], {
+    about: { submissionId },
+    reason,
+    expiredAt: toIso(at),
+    expiredFor: Math.max(0, now - at),
+    canRecover: false,
+  });
+}
+
+/** The gate that a waiting submission waits at. */
+export function gateOf({ review }: Waiting, gates: readonly ApprovalGate[] | undefined): ApprovalGate {
+  const gate = gates?.[review.gateIndex];
+  if (gate === undefined) throw new Error(`the definition has no gate ${review.gateIndex}`);
+  return gate;
+}

@@ -1,0 +1,155 @@
+import { retryDelay } from "../domain/delivery/retry-delay.ts";
+import { sha256 } from "../domain/hashing.ts";
+import {
+  addressesOf,
+  type HookNotice,
+  linkActor,
+  type Notice,
+  type ReviewNotice,
+  readNotice,
+} from "../domain/notices/notice.ts";
+import { decideReviewLink, gateOf } from "../domain/review/link-standing.ts";
+import { barredFrom } from "../domain/review/reviewers.ts";
+import { isEditable } from "../domain/transitions.ts";
+import type { Job } from "../ports/jobs.ts";
+import { type Mail, MailRefused } from "../ports/mailer.ts";
+import { expiryLetter, finishedLetter, rejectionLetter } from "./mails/progress.ts";
+import { type Letter, render } from "./mails/render.ts";
+import { type Asked, escalationLetter, reviewLetter } from "./mails/reviews.ts";
+import { commitDecision } from "./support/commit.ts";
+import { contactOf } from "./support/contact.ts";
+import type { Context } from "./support/context.ts";
+import { loadOpened, type Opened } from "./support/load-opened.ts";
+import { noticeParcel } from "./support/notice-parcel.ts";
+
+const POSTMASTER = { kind: "system", id: "postmaster" } as const;
+const MAX_TRIES = 64;
+/** Eight attempts over about a day: after that, nobody waits for the news. */
+const RETRIES = { maxAttempts: 8, initialDelayMs: 10_000, maxDelayMs: 21_600_000, factor: 4, jitter: true };
+
+/**
+ * Tells one person one thing by mail, or a program by a webhook. What has passed by the time that it would be told is not told. At least once: a worker that
+ * dies after sending sends again.
+ */
+export async function notify(context: Context, job: Job, signal: AbortSignal): Promise<void> {
+  const { mailer, backend } = context.deps;
+  const notice = readNotice(job.key);
+  if (notice?.what === "hook") return await callHook(context, job, { notice, signal });
+  const mail = mailer === undefined || notice === undefined ? undefined : await compose(context, job, notice);
+  if (mailer === undefined || mail === undefined) {
+    await backend.jobs.settle(job, "done");
+    return;
+  }
+  try {
+    await mailer.send(mail);
+  } catch (cause) {
+    await postpone(context, job, { final: cause instanceof MailRefused });
+    throw cause;
+  }
+  context.deps.instrumentation.record({ name: "notice", outcome: "sent" });
+  await backend.jobs.settle(job, "done");
+}
+
+async function postpone(
+  { deps }: Context,
+  job: Job,
+  { final, retryAfterMs }: { final: boolean; retryAfterMs?: number },
+): Promise<void> {
+  const failed = {
+    tries: job.attempt,
+    chance: deps.random.chance(),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+  const delay = final ? undefined : retryDelay(RETRIES, failed);
+  deps.instrumentation.record({ name: "notice", outcome: delay === undefined ? "given_up" : "failed" });
+  const now = await deps.backend.deadlines.now();
+  await deps.backend.jobs.settle(job, delay === undefined ? "done" : { retryAt: now + delay });
+}
+
+async function callHook(
+  context: Context,
+  job: Job,
+  { notice, signal }: { notice: HookNotice; signal: AbortSignal },
+): Promise<void> {
+  const { courier, notifyUrl: url, backend } = context.deps;
+  const found = url === undefined ? undefined : await loadOpened(context, job);
+  const parcel = found && url !== undefined ? noticeParcel(context.deps, job, { notice, found, url }) : undefined;
+  const receipt = parcel && (await courier.send(parcel, signal));
+  if (receipt?.kind !== "failed") {
+    await backend.jobs.settle(job, "done");
+    return;
+  }
+  const { final, error, retryAfterMs } = receipt;
+  await postpone(context, job, { final: final === true, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  throw new Error(error);
+}
+
+/** The mail as things stand; undefined when there is nothing to tell, or nobody to tell it to. */
+async function compose(context: Context, job: Job, notice: Exclude<Notice, HookNotice>): Promise<Mail | undefined> {
+  if ("gateIndex" in notice) return await askToReview(context, job, notice);
+  const found = await loadOpened(context, job);
+  const letter = found && progressLetter(found, notice.what);
+  const to = letter && (await contactOf(context, found.submission));
+  return letter === undefined || to === undefined ? undefined : { to, ...render(letter) };
+}
+
+function progressLetter(
+  { submission, intake }: Opened,
+  what: "rejected" | "finalized" | "expiring",
+): Letter | undefined {
+  const about = { intake: intake.definition.name, submissionId: submission.submissionId };
+  const until = submission.expiresAt;
+  switch (what) {
+    case "rejected": {
+      const { reasons } = submission.rejections.at(-1) ?? {};
+      return submission.state === "rejected" && reasons ? rejectionLetter({ ...about, reasons, until }) : undefined;
+    }
+    case "finalized":
+      return submission.state === "finalized" ? finishedLetter(about) : undefined;
+    case "expiring":
+      return isEditable(submission.state) ? expiryLetter({ ...about, until }) : undefined;
+  }
+}
+
+/**
+ * Makes the link and commits it, then hands over its mail: nothing but the mail holds the link in clear. A try that fails leaves a
+ * link that nobody has; the next one takes its place.
+ */
+async function askToReview(context: Context, job: Job, notice: ReviewNotice): Promise<Mail | undefined> {
+  const { deps } = context;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const found = await loadOpened(context, job);
+    const submission = found?.submission;
+    if (found === undefined || submission?.state !== "needs_review") return undefined;
+    const { intake, now } = found;
+    const gate = gateOf(submission, intake.definition.approvalGates);
+    const email = addressesOf(gate, notice.what)[notice.reviewer];
+    if (submission.review.gateIndex !== notice.gateIndex || email === undefined) return undefined;
+    if (barredFrom(submission, gate, { actor: linkActor(email), roles: [] }) !== undefined) return undefined;
+    const secret = deps.random.reviewLink();
+    const decision = decideReviewLink(
+      submission,
+      { email, hash: sha256(secret) },
+      { now, policy: deps.settings.policy },
+    );
+    const { committed } = await commitDecision(deps, {
+      operation: "notify",
+      before: submission,
+      decision,
+      actor: POSTMASTER,
+      now,
+      intake,
+    });
+    if (committed.kind !== "committed") continue;
+    const asked: Asked = {
+      intake: intake.definition.name,
+      gate: gate.name,
+      submissionId: submission.submissionId,
+      requestedAt: submission.review.requestedAt,
+      url: `${deps.publicUrl()}/reviews/${secret}`,
+      expiresAt: decision.link.expiresAt,
+    };
+    return { to: email, ...render(notice.what === "review" ? reviewLetter(asked) : escalationLetter(asked)) };
+  }
+  throw new Error(`a mail about ${job.submissionId} found no quiet moment`);
+}

@@ -1,0 +1,63 @@
+import {
+  ListReviewsQuery,
+  ListReviewsResponse,
+  ReviewRequest,
+  ReviewResponse,
+  ShowReviewResponse,
+} from "@formbridge/contract";
+import type { Route } from "../route.ts";
+import { ADMIN_ERRORS, param } from "./shared.ts";
+
+const LINK_ERRORS = [
+  "bad_request",
+  "token_invalid",
+  "token_expired",
+  "expired",
+  "cancelled",
+  "rate_limited",
+  "service_unavailable",
+] as const;
+
+export const reviewRoutes: Route[] = [
+  {
+    method: "GET",
+    path: "/reviews",
+    id: "listReviews",
+    summary: "List what waits for this reviewer, oldest first",
+    query: ListReviewsQuery,
+    response: ListReviewsResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, query }) => operations.listReviews({ caller, query }),
+  },
+  {
+    method: "GET",
+    path: "/reviews/:link",
+    id: "showReview",
+    summary: "See what a review link is about; spends nothing",
+    response: ShowReviewResponse,
+    opensWith: "link",
+    errors: LINK_ERRORS,
+    call: (operations, request) => operations.showReview({ caller: request.caller, secret: param(request, "link") }),
+  },
+  {
+    method: "POST",
+    path: "/reviews/:link",
+    id: "reviewByLink",
+    summary: "Approve or reject by a review link, once",
+    body: ReviewRequest,
+    response: ReviewResponse,
+    opensWith: "link",
+    errors: [...LINK_ERRORS, "forbidden", "conflict", "invalid"],
+    call: (operations, request) => {
+      const { caller, waitMs, body } = request;
+      const secret = param(request, "link");
+      return operations.reviewByLink({
+        caller,
+        secret,
+        request: body as ReviewRequest,
+        ...(waitMs !== undefined && { waitMs }),
+      });
+    },
+  },
+];

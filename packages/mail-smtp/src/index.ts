@@ -1,0 +1,1 @@
+export { createSmtpMailer, type SmtpOptions } from "./smtp-mailer.ts";
