@@ -63,6 +63,7 @@ export function createEnvironment(): Environment {
       deliveryWaitMs: 0,
       deliveryWaitMaxMs: 0,
       sweepBatch: 20,
+      sweepAtOnce: 8,
       maxSchemaFields: 500,
       maxWebhooks: 100,
       webhookSecretGraceMs: 0,
@@ -132,6 +133,7 @@ function backendOf(world: () => World): Backend {
     keys: rest("keys"),
     submissions: rest("submissions"),
     webhooks: rest("webhooks"),
+    retention: rest("retention"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.

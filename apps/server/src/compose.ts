@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { createDiskArchive } from "@formbridge/archive-disk";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
 import { type BreakerNotes, createBreaker, guardBackend } from "@formbridge/breaker";
 import {
@@ -87,6 +88,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     publicUrl: () => config.publicUrl ?? publicUrl(),
     courier,
     webhookSecrets: createWebhookSecrets(secrets),
+    archive: createDiskArchive(config.archiveFolder),
     ...(mailer && { mailer }),
   });
   return { backend, operations, wakeups, courier, health };

@@ -28,6 +28,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
     claim: "write",
     settle: "write",
   },
+  retention: { definitions: "read", endedBefore: "read", removeErased: "write" },
 };
 
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
@@ -57,6 +58,7 @@ export function guardBackend(backend: Backend, breaker: Breaker): Backend {
     submissions: guard("submissions"),
     handoffs: guard("handoffs"),
     webhooks: guard("webhooks"),
+    retention: guard("retention"),
     async close() {
       breaker.stop();
       await backend.close();

@@ -6,6 +6,7 @@ import { createIdempotency } from "./idempotency.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
+import { createRetention } from "./retention.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTables } from "./tables.ts";
@@ -27,6 +28,7 @@ export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
     submissions: createSubmissions(tables),
     handoffs: createHandoffs(tables),
     webhooks: createWebhooks(tables),
+    retention: createRetention(tables),
     close: async () => {
       tables.closed = true;
     },

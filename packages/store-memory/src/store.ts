@@ -13,6 +13,7 @@ import {
   StoreDown,
 } from "@formbridge/core";
 import { putHandoff } from "./handoffs.ts";
+import { eraseRest } from "./retention.ts";
 import { answer, findRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
 
 export function createStore(tables: Tables): Store {
@@ -83,6 +84,7 @@ function commit(tables: Tables, change: Change): Committed {
   writeRecord(tables, change, at);
   for (const { handoff } of change.side) putHandoff(tables, handoff);
   writeJobs(tables, change);
+  if (change.erase === true) eraseRest(tables, change);
   return { kind: "committed", at };
 }
 
@@ -120,7 +122,8 @@ function writeToken(tables: Tables, { tenant, row, token }: Change, stored: Stor
 
 function append(tables: Tables, { tenant, row }: Change, event: ChainedEvent): void {
   const { submissionId, intakeId } = row.submission;
-  const stored = { position: tables.events.length + 1, event, tenant, intakeId };
+  tables.lastPosition += 1;
+  const stored = { position: tables.lastPosition, event, tenant, intakeId };
   tables.events.push(stored);
   const own = tables.eventsOf.get(submissionId);
   if (own === undefined) tables.eventsOf.set(submissionId, [stored]);

@@ -9,6 +9,7 @@ import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
+import { createRetention } from "./retention.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
@@ -31,6 +32,7 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
     submissions: createSubmissions(db),
     handoffs: createHandoffs(db),
     webhooks: createWebhooks(db),
+    retention: createRetention(db),
     close: db.close,
   };
 }

@@ -45,6 +45,9 @@ const NAMES = [
   "p_may_wait",
 ] as const;
 
+/** Statements that take more than a change begin to count theirs here. */
+export const COMMIT_ARGUMENT_COUNT = NAMES.length;
+
 /** A call for each of so many changes; their values follow one another. */
 export const commitCalls = (changes: number): string =>
   Array.from({ length: changes }, (_, place) => {

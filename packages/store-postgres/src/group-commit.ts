@@ -1,8 +1,9 @@
 import { type Change, type Committed, StoreDown } from "@formbridge/core";
 import { DatabaseError } from "pg";
-import { commitCalls, commitValues } from "./commit-arguments.ts";
+import { COMMIT_ARGUMENT_COUNT, commitCalls, commitValues } from "./commit-arguments.ts";
 import type { Database, Statement, Value } from "./database.ts";
 import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
+import { eraseValues } from "./retention.ts";
 
 type Answer =
   | { kind: "committed" | "too_late"; at: number }
@@ -25,6 +26,15 @@ const STATEMENTS = Array.from(
   (_, index): Statement => ({ name: `commit_${index + 1}`, text: `SELECT ${commitCalls(index + 1)}` }),
 );
 
+const rest = [1, 2, 3, 4, 5].map((place) => `$${COMMIT_ARGUMENT_COUNT + place}`).join(", ");
+/** One statement, and so one transaction: the commit, and what an erasure takes beside its row. */
+const ERASE: Statement = {
+  name: "erase_submission",
+  text: `WITH c AS MATERIALIZED (SELECT ${commitCalls(1)})
+    SELECT c.answer_0, CASE WHEN c.answer_0 ->> 'kind' = 'committed' THEN formbridge.erase_rest($1, $2, ${rest}) END AS erased
+    FROM c`,
+};
+
 /** The deadline passed while the write waited for another one: it was undone, and its error tells the time. */
 const TOO_LATE = "FB001";
 
@@ -36,7 +46,7 @@ type Writer = Pick<Database, "write">;
  *
  *   commit ──▶ queue ──setImmediate──▶ group ──▶ answers
  *     │                                  └─ not at once ──▶ alone
- *     └─ has a key, or more than row, token and events ──▶ alone
+ *     └─ has a key, or more than row, token and events ──▶ alone; an erasure too
  *
  * Nobody in a group waits for a lock: a change that would comes again alone, and waits there. When a group fails and was
  * undone, all of it come alone.
@@ -84,6 +94,7 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
   return (change) =>
     db.handIn(async (writer) => {
       const values = commitValues(change);
+      if (change.erase === true) return await ask(writer, ERASE, [...values, true, ...eraseValues(change)]);
       return isPlain(change) ? await join(writer, values) : await alone(writer, values);
     });
 }
@@ -107,9 +118,12 @@ async function together(writer: Writer, group: readonly Queued[]): Promise<Answe
   }
 }
 
-async function alone(writer: Writer, values: readonly Value[]): Promise<Committed> {
+const alone = (writer: Writer, values: readonly Value[]): Promise<Committed> =>
+  ask(writer, STATEMENTS[0] as Statement, [...values, true]);
+
+async function ask(writer: Writer, statement: Statement, values: readonly Value[]): Promise<Committed> {
   try {
-    const [row] = await writer.write<{ answer_0: Answer }>(STATEMENTS[0] as Statement, [...values, true]);
+    const [row] = await writer.write<{ answer_0: Answer }>(statement, values);
     if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
     return committedOf(row.answer_0);
   } catch (error) {

@@ -13,6 +13,7 @@ import { createEventWriter, type EventOwner } from "./events.ts";
 import { createHandoffWriter } from "./handoffs.ts";
 import { createJobWriter } from "./jobs.ts";
 import type { Records } from "./records.ts";
+import { createEraser } from "./retention.ts";
 import { createRowWriter, type Standing } from "./submission-rows.ts";
 import { createTokenWriter } from "./tokens.ts";
 
@@ -28,6 +29,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
   const issueToken = createTokenWriter(db);
   const jobs = createJobWriter(db);
   const append = createEventWriter(db);
+  const erase = createEraser(db);
   const putHandoff = createHandoffWriter(db);
 
   function refusal(change: Change, standing: Standing | undefined, at: Instant): Committed | undefined {
@@ -94,6 +96,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
     for (const { handoff } of change.side) putHandoff(handoff);
     for (const key of change.dropJobs) jobs.drop(change.tenant, key);
     for (const job of change.jobs) jobs.put(change.row.submission, job);
+    if (change.erase === true) erase(sid, change);
     return { kind: "committed", at };
   };
 }

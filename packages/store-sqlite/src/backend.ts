@@ -16,6 +16,7 @@ import { createLoader } from "./load.ts";
 import { migrate } from "./migrate.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createIdempotency, createRecords } from "./records.ts";
+import { createRetention } from "./retention.ts";
 import { createRowCache } from "./row-cache.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
@@ -70,6 +71,7 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     submissions: createSubmissions(db),
     handoffs: createHandoffs(db),
     webhooks: createWebhooks(db, now),
+    retention: createRetention(db, rows),
     close: async () => {
       group.close();
       db.close();

@@ -5,6 +5,7 @@ import type { Idempotency } from "./idempotency.ts";
 import type { Intakes } from "./intakes.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Keys } from "./keys.ts";
+import type { Retention } from "./retention.ts";
 import type { Store } from "./store.ts";
 import type { Submissions } from "./submissions.ts";
 import type { TokenIndex } from "./tokens.ts";
@@ -23,6 +24,7 @@ export interface Backend {
   submissions: Submissions;
   handoffs: Handoffs;
   webhooks: Webhooks;
+  retention: Retention;
   /** Finishes the commits that were handed in, then lets go of the database. Commits after it throw `StoreDown`. */
   close(): Promise<void>;
 }

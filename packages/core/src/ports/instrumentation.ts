@@ -7,7 +7,11 @@ export type Measure =
   | { name: "lock_wait"; outcome: "entered" | "timed_out"; ms: number }
   | { name: "delivery"; outcome: "taken" | "failed"; ms: number }
   | { name: "webhook"; outcome: "taken" | "failed"; ms: number }
-  | { name: "swept"; what: "expired" | "warned" | "tokens" | "records" | "handoffs"; count: number };
+  | {
+      name: "swept";
+      what: "expired" | "warned" | "erased" | "removed" | "tokens" | "records" | "handoffs";
+      count: number;
+    };
 
 /** Where measurements go. Must not throw and must return at once. */
 export interface Instrumentation {

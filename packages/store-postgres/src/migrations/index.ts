@@ -6,7 +6,8 @@ import { feed } from "./0005-feed.ts";
 import { intakes } from "./0006-intakes.ts";
 import { copies } from "./0007-copies.ts";
 import { webhooks } from "./0009-webhooks.ts";
+import { retention } from "./0010-retention.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
-export const MIGRATIONS: readonly Migration[] = [tables, clock, load, commit, feed, intakes, copies, webhooks];
+export const MIGRATIONS: readonly Migration[] = [tables, clock, load, commit, feed, intakes, copies, webhooks, retention];

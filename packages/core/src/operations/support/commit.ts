@@ -71,6 +71,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     side: [...(decision.side ?? [])],
     jobs: [...(decision.jobs ?? [])],
     dropJobs: [...(decision.dropJobs ?? [])],
+    ...(decision.erases && { erase: true }),
   };
   const committed = await commitTimed(deps, change);
   if (committed.kind === "committed") {
