@@ -4,6 +4,7 @@ import type { HistoryGrowth } from "./history.ts";
 import type { Instances } from "./instances.ts";
 import type { Soak } from "./soak.ts";
 import type { Lookup } from "./token-lookups.ts";
+import type { Sweeping } from "./sweep.ts";
 
 export const print = (line = ""): void => {
   process.stdout.write(`${line}\n`);
@@ -83,6 +84,11 @@ export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): 
     target: "<= 1.1",
     passed: bounded,
   },
+];
+
+export const checksOfSweep = ({ p99Ratio, rss }: Sweeping): Check[] => [
+  atMost("a write during a sweep against before it, p99", p99Ratio, 2),
+  atMost("memory during a sweep against before it, MB more", rss.most - rss.before, 100),
 ];
 
 const WIDTHS = [14, 12, 9, 9, 9, 10, 10, 8, 8];

@@ -33,10 +33,12 @@ interface OursOptions {
   nodeOptions?: string[];
   /** Instead of the embedded file. */
   databaseUrl?: string;
+  env?: Record<string, string>;
 }
 
 /** FormBridge as it is started by everybody, with the rate limits off and everything else at its default. */
-export async function startOurs(folder: string, { nodeOptions = [], databaseUrl }: OursOptions = {}): Promise<Server> {
+export async function startOurs(folder: string, options: OursOptions = {}): Promise<Server> {
+  const { nodeOptions = [], databaseUrl, env = {} } = options;
   const server = await start({
     name: "formbridge",
     args: [...nodeOptions, join(root, "apps/server/bin/formbridge.mjs"), "serve"],
@@ -48,6 +50,7 @@ export async function startOurs(folder: string, { nodeOptions = [], databaseUrl 
       FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
       FORMBRIDGE_INTAKES: join(root, "bench/intakes"),
       ...(databaseUrl !== undefined && { FORMBRIDGE_DATABASE_URL: databaseUrl }),
+      ...env,
     },
   });
   return { ...server, apiKey: await issueKey(server.port) };
