@@ -88,7 +88,7 @@ export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): 
 
 export const checksOfSweep = ({ p99Ratio, rss }: Sweeping): Check[] => [
   atMost("a write during a sweep against before it, p99", p99Ratio, 2),
-  atMost("memory during a sweep against before it, MB more", rss.most - rss.before, 100),
+  atMost("memory during a sweep against before it, MB more", rss.most - rss.before, 256),
 ];
 
 const WIDTHS = [14, 12, 9, 9, 9, 10, 10, 8, 8];

@@ -8,7 +8,7 @@ import { percentile } from "./stats.ts";
 
 /** A steady load: so many connections, each one write in so many milliseconds. */
 const CONNECTIONS = 8;
-const EVERY_MS = 20;
+const EVERY_MS = 100;
 const WRITTEN_TO = 256;
 const WARM_UP_SECONDS = 4;
 const IDLE_SECONDS = 10;

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { runCommand, tempFolder } from "../support/child.ts";
 import { handOff, inLink } from "../support/handoffs.ts";
 import { type Loose, type ServerOptions, startTestServer, type TestServer } from "../support/harness.ts";
 import {
@@ -36,7 +37,7 @@ async function finalized(intakeId = "forms"): Promise<Loose> {
   const { url } = await handOff(server, made.resumeToken);
   const set = await setFields(server, made.resumeToken, { note: `${SECRET}!` }, { body: { actor } });
   await server.call("GET", `/resume/${set.body.resumeToken}`);
-  const done = await submit(server, set.body.resumeToken, "done", { body: { actor } });
+  const done = await submit(server, set.body.resumeToken, crypto.randomUUID(), { body: { actor } });
   expect(done.body.state).toBe("finalized");
   await server.server.core.operations.flushAudit();
   return { ...done.body, key, session: inLink(url), tokens: [made.resumeToken, done.body.resumeToken] };
@@ -264,4 +265,14 @@ it("[RETENTION-ERASES] a sweep takes a batch at a time, until nothing is due", a
   const removed = [];
   for (let round = 0; round < 4; round++) removed.push((await sweep()).removed);
   expect(removed).toEqual([4, 4, 1, 0]);
+});
+
+it("[RETENTION-CHAIN] the command that verifies histories finds nothing wrong", async () => {
+  const folder = tempFolder();
+  await start({ store: "sqlite", env: { FORMBRIDGE_DATA: folder.path } });
+  const { submissionId } = await finalized();
+  await erase(submissionId);
+  const verified = await runCommand(["verify", submissionId], { FORMBRIDGE_DATA: folder.path });
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("1 verified") });
+  folder.remove();
 });
