@@ -1,6 +1,9 @@
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A few at once, the next few when all of these are done: whoever writes meanwhile waits for a few, never for all. */
+/**
+ * A few at once, then a rest as long as they took: whoever writes meanwhile waits for a few, never for all, and has at least half
+ * of the time to itself. Answers what failed.
+ */
 export async function runInSteps<Item>(
   items: readonly Item[],
   atOnce: number,
@@ -8,9 +11,10 @@ export async function runInSteps<Item>(
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (let from = 0; from < items.length; from += atOnce) {
+    const began = performance.now();
     const settled = await Promise.allSettled(items.slice(from, from + atOnce).map(work));
     failures.push(...settled.flatMap((result) => (result.status === "rejected" ? [result.reason] : [])));
-    await nextTurn();
+    if (from + atOnce < items.length) await pause(performance.now() - began);
   }
   return failures;
 }
@@ -22,10 +26,11 @@ export async function forgetInSteps(most: number, forget: (limit: number) => Pro
   let forgotten = 0;
   while (forgotten < most) {
     const limit = Math.min(STEP, most - forgotten);
+    const began = performance.now();
     const some = await forget(limit);
     forgotten += some;
     if (some < limit) break;
-    await nextTurn();
+    await pause(performance.now() - began);
   }
   return forgotten;
 }
