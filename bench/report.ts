@@ -3,8 +3,8 @@ import type { Growth } from "./growth.ts";
 import type { HistoryGrowth } from "./history.ts";
 import type { Instances } from "./instances.ts";
 import type { Soak } from "./soak.ts";
-import type { Lookup } from "./token-lookups.ts";
 import type { Sweeping } from "./sweep.ts";
+import type { Lookup } from "./token-lookups.ts";
 
 export const print = (line = ""): void => {
   process.stdout.write(`${line}\n`);

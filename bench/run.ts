@@ -32,8 +32,8 @@ import {
 } from "./report.ts";
 import { type Server, startFloor, startOurs } from "./server-process.ts";
 import { soak } from "./soak.ts";
-import { measureTokenLookups } from "./token-lookups.ts";
 import { measureSweep } from "./sweep.ts";
+import { measureTokenLookups } from "./token-lookups.ts";
 
 interface Outcome {
   checks: Check[];

@@ -10,4 +10,14 @@ import { retention } from "./0010-retention.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
-export const MIGRATIONS: readonly Migration[] = [tables, clock, load, commit, feed, intakes, copies, webhooks, retention];
+export const MIGRATIONS: readonly Migration[] = [
+  tables,
+  clock,
+  load,
+  commit,
+  feed,
+  intakes,
+  copies,
+  webhooks,
+  retention,
+];
