@@ -17,6 +17,8 @@ export interface Job {
   connections: number;
   until: Until;
   load: Load;
+  /** Each connection sends one request in so many milliseconds; without it, the next one as soon as it is answered. */
+  everyMs?: number;
   /** Every latency in the order of the answers, not only the percentiles. */
   keepLatencies?: true;
 }

@@ -4,6 +4,7 @@ import type { Growth } from "./growth.ts";
 import type { HistoryGrowth } from "./history.ts";
 import type { Instances } from "./instances.ts";
 import type { Soak } from "./soak.ts";
+import type { Sweeping } from "./sweep.ts";
 import type { Lookup } from "./token-lookups.ts";
 
 export const print = (line = ""): void => {
@@ -88,6 +89,11 @@ export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): 
     target: "<= 1.1",
     passed: bounded,
   },
+];
+
+export const checksOfSweep = ({ p99Ratio, rss }: Sweeping): Check[] => [
+  atMost("a write during a sweep against before it, p99", p99Ratio, 2),
+  atMost("memory during a sweep against before it, MB more", rss.most - rss.before, 256),
 ];
 
 const WIDTHS = [14, 12, 9, 9, 9, 10, 10, 8, 8];

@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
  * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead. A flag for a part
- * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--delivery`, `--postgres-growth` (5M tokens),
- * `--instances` (two against one), `--token-lookups` (PostgreSQL alone, and Redis in front of it).
+ * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--delivery`, `--postgres-growth` (5M
+ * tokens), `--instances` (two against one), `--token-lookups` (PostgreSQL alone, and Redis in front of it). `--sweep` tells
+ * what others notice when thousands expire at once (a million with `--long`).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -24,6 +25,7 @@ import {
   checksOfInstances,
   checksOfPairing,
   checksOfSoak,
+  checksOfSweep,
   print,
   printChecks,
   printInstances,
@@ -32,6 +34,7 @@ import {
 } from "./report.ts";
 import { type Server, startFloor, startOurs } from "./server-process.ts";
 import { soak } from "./soak.ts";
+import { measureSweep } from "./sweep.ts";
 import { measureTokenLookups } from "./token-lookups.ts";
 
 interface Outcome {
@@ -178,6 +181,19 @@ async function longBench(client: Client, folder: string): Promise<Outcome> {
   });
 }
 
+async function sweepBench(client: Client, folder: string): Promise<Outcome> {
+  print("Submissions that expire all at once, while others write");
+  const swept = await measureSweep(client, folder, isLong ? 1_000_000 : 20_000);
+  const { submissionsPerSecond, seconds, idle, sweeping, rss } = swept;
+  print(`${submissionsPerSecond.toFixed(0)} submissions/s for ${seconds.toFixed(0)} s`);
+  print(`a write: p50 ${idle.p50.toFixed(2)} ms and p99 ${idle.p99.toFixed(2)} ms before the sweep`);
+  print(`         p50 ${sweeping.p50.toFixed(2)} ms and p99 ${sweeping.p99.toFixed(2)} ms during it`);
+  print(`memory: ${rss.before.toFixed(0)} MB before, ${rss.most.toFixed(0)} MB at most`);
+  const checks = checksOfSweep(swept);
+  printChecks(checks);
+  return { checks, measured: { sweep: swept } };
+}
+
 function save(name: string, { checks, measured }: Outcome): void {
   const file = fileURLToPath(new URL(`results/${name}.json`, import.meta.url));
   mkdirSync(fileURLToPath(new URL("results", import.meta.url)), { recursive: true });
@@ -192,7 +208,8 @@ const isLong = process.argv.includes("--long");
 const folder = mkdtempSync(join(tmpdir(), "formbridge-bench-"));
 const client = startClient();
 try {
-  if (isLong) save("long", await longBench(client, folder));
+  if (process.argv.includes("--sweep")) save("sweep", await sweepBench(client, folder));
+  else if (isLong) save("long", await longBench(client, folder));
   else save("latest", await bench(client, folder));
 } finally {
   client.stop();

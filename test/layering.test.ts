@@ -24,6 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/blob-s3": ["core/ports"],
   "packages/scan-hook": ["core/ports"],
   "packages/breaker": ["core/ports"],
+  "packages/archive-disk": ["core/ports"],
   "packages/auth-jwt": ["contract", "core/ports", "core/domain"],
   "packages/store-redis": ["contract", "core/ports", "core/domain"],
   "packages/couriers": ["contract", "core/ports"],
@@ -31,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/http": ["contract", "core/operations", "core/domain"],
   "packages/worker": ["contract", "core/operations", "core/ports"],
   "apps/server": [
+    "archive-disk",
     "auth-jwt",
     "blob-disk",
     "blob-s3",

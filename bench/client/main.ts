@@ -19,14 +19,22 @@ function mayGoOn({ job, deadline }: Run, sent: number): boolean {
 function drive(connection: Connection, session: Session, run: Run): Promise<void> {
   return new Promise((resolve) => {
     let sent = 0;
+    const began = performance.now();
+    const { everyMs } = run.job;
     const step = (): void => {
       if (!mayGoOn(run, sent)) {
         resolve();
         return;
       }
+      const due = everyMs === undefined ? 0 : began + sent * everyMs;
+      const early = due - performance.now();
+      if (early > 0) setTimeout(() => send(performance.now()), early);
+      // Whoever is kept waiting sends late, and the wait counts.
+      else send(everyMs === undefined ? performance.now() : due);
+    };
+    const send = (started: number): void => {
       sent += 1;
       const request = session.next();
-      const started = performance.now();
       connection.send(request, ({ status, body }) => {
         run.latencies.push(performance.now() - started);
         if (status !== 200 && status !== 201) return run.fail(new Error(`${status} ${body.slice(0, 500)}`));

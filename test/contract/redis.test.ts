@@ -140,3 +140,25 @@ async function untilHeard({ body }: Response, word: string): Promise<void> {
   }
   throw new Error(`the stream ended without ${word}`);
 }
+
+it.each(["redis", "hybrid"])(
+  "[RETENTION-CACHES] a token that Redis knows is unknown once its submission is erased (%s)",
+  async (tokens) => {
+    const server = await start({
+      FORMBRIDGE_REDIS_URL: await redisUrl(),
+      FORMBRIDGE_REDIS_PREFIX: newPrefix(),
+      FORMBRIDGE_REDIS_TIMEOUT_MS: "10000",
+      FORMBRIDGE_TOKEN_BACKEND: tokens,
+    });
+    const { submissionId, resumeToken: first } = (await create(server, newKey())).body;
+    const cancelled = await server.call("DELETE", `/resume/${first}`);
+    const known = [first, cancelled.body.resumeToken];
+    for (const token of known) expect((await server.call("GET", `/resume/${token}`)).status).toBe(200);
+    const erase = await server.call("POST", `/submissions/${submissionId}/erase`, { key: server.adminKey, body: {} });
+    expect(erase.status).toBe(200);
+    for (const token of known) {
+      const reply = await server.call("GET", `/resume/${token}`);
+      expect([reply.status, reply.body.error.type]).toEqual([404, "token_invalid"]);
+    }
+  },
+);

@@ -66,7 +66,11 @@ const exchange = ({ session }: Link, random: Random): Body => ({
 });
 
 /** The states in which a call that is rare otherwise can be right. */
-const RIPE: Readonly<Record<string, string>> = { review: "needs_review", retryDelivery: "submitted" };
+const RIPE: Readonly<Record<string, string>> = {
+  review: "needs_review",
+  retryDelivery: "submitted",
+  eraseSubmission: "cancelled",
+};
 
 function toyFor(operation: Operation, { world, random }: Scene, valid: boolean): Toy {
   const ripe = valid ? world.toys.filter(({ state }) => state !== undefined && state === RIPE[operation.id]) : [];
@@ -81,7 +85,7 @@ function intakeFor(operation: Operation, { world, random }: Scene): string {
 function toyHeaders({ world, random }: Scene, operation: Operation, toy: Toy & { valid: boolean }) {
   const { own, foreign, deadKeys } = world;
   const headers: [string, string][] = [];
-  const isAdmins = /Intake$|Keys?$|Webhook|^list/.test(operation.id);
+  const isAdmins = /Intake$|Keys?$|Webhook|^list|^erase/.test(operation.id);
   const keys = isAdmins ? [own.admin] : operation.id === "review" ? [own.reviewer] : [own.agent, own.admin];
   const anyKey = [...keys, own.viewer, own.otherAgent, foreign.admin, foreign.agent, ...deadKeys];
   const visit = world.visits.find(({ submissionId }) => submissionId === toy.submissionId);

@@ -65,6 +65,7 @@ export function createEnvironment(): Environment {
       deliveryWaitMs: 0,
       deliveryWaitMaxMs: 0,
       sweepBatch: 20,
+      sweepAtOnce: 8,
       maxSchemaFields: 500,
       maxWebhooks: 100,
       webhookSecretGraceMs: 0,
@@ -135,6 +136,7 @@ function backendOf(world: () => World): Backend {
     submissions: rest("submissions"),
     webhooks: rest("webhooks"),
     reviewLinks: rest("reviewLinks"),
+    retention: rest("retention"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.

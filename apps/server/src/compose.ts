@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { createDiskArchive } from "@formbridge/archive-disk";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
 import { createDiskStorage } from "@formbridge/blob-disk";
 import { createS3Storage } from "@formbridge/blob-s3";
@@ -95,6 +96,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     publicUrl: () => config.publicUrl ?? publicUrl(),
     courier,
     webhookSecrets: createWebhookSecrets(secrets),
+    archive: createDiskArchive(config.archiveFolder),
     ...(mailer && { mailer }),
     uploadGrants: createUploadGrants(secrets),
     uploads: await storageOf(config),

@@ -29,6 +29,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
     settle: "write",
   },
   reviewLinks: { forgetExpired: "write" },
+  retention: { definitions: "read", endedBefore: "read", removeErased: "write" },
 };
 
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
@@ -59,6 +60,7 @@ export function guardBackend(backend: Backend, breaker: Breaker): Backend {
     handoffs: guard("handoffs"),
     webhooks: guard("webhooks"),
     reviewLinks: guard("reviewLinks"),
+    retention: guard("retention"),
     async close() {
       breaker.stop();
       await backend.close();

@@ -8,6 +8,7 @@ import { describeIdempotency } from "./idempotency.ts";
 import { describeIntakes } from "./intakes.ts";
 import { describeJobs } from "./jobs.ts";
 import { describeKeys } from "./keys.ts";
+import { describeRetention } from "./retention.ts";
 import { describeReviewLinks } from "./review-links.ts";
 import { describeStore } from "./store.ts";
 import { describeSubmissions } from "./submissions.ts";
@@ -24,6 +25,7 @@ export function describeBackend(open: OpenBackend): void {
   describeEvents(open);
   describeJobs(open);
   describeDeadlines(open);
+  describeRetention(open);
   describeIntakes(open);
   describeKeys(open);
   describeSubmissions(open);

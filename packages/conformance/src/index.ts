@@ -14,6 +14,7 @@ export {
 } from "./harness.ts";
 export { describeIdempotency } from "./idempotency.ts";
 export { describeRateLimiter } from "./rate-limiter.ts";
+export { describeRetention } from "./retention.ts";
 export { describeStore } from "./store.ts";
 export { describeTokens } from "./tokens.ts";
 export {

@@ -40,6 +40,7 @@ export {
 export * from "./operations/cancel.ts";
 export * from "./operations/confirm-upload.ts";
 export * from "./operations/create-submission.ts";
+export * from "./operations/erase-submission.ts";
 export * from "./operations/get-events.ts";
 export * from "./operations/get-submission.ts";
 export * from "./operations/get-upload.ts";

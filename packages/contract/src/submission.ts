@@ -27,6 +27,11 @@ export const validationErrors = Type.Array(FieldErrorSchema, {
 });
 export const idempotentMark = Type.Boolean({ description: "Present when a key was given; true on a replay." });
 
+export const erasedAt = Type.String({
+  format: "date-time",
+  description: "When its values and names were erased; they are gone.",
+});
+
 export const AttributionSchema = Type.Record(
   Type.String(),
   Type.Object({ actor: ActorSchema, at: InstantSchema, version: Type.Integer() }, { additionalProperties: false }),
@@ -110,6 +115,7 @@ export const SubmissionRecordSchema = Type.Object(
     finalizedAt: Type.Optional(InstantSchema),
     cancelledAt: Type.Optional(InstantSchema),
     expiredAt: Type.Optional(InstantSchema),
+    erasedAt: Type.Optional(erasedAt),
     pendingUploads: Type.Optional(Type.Array(PendingUploadSchema)),
     rejections: Type.Optional(Type.Array(RejectionSchema)),
     reviewState: Type.Optional(ReviewStateSchema),
@@ -130,6 +136,7 @@ export const SubmissionSummarySchema = Type.Object(
     createdAt: InstantSchema,
     updatedAt: InstantSchema,
     expiresAt: Type.Optional(InstantSchema),
+    erasedAt: Type.Optional(erasedAt),
     createdBy: ActorSchema,
     lastUpdatedBy: ActorSchema,
     missingCount: Type.Integer({ description: "How many required values are absent." }),

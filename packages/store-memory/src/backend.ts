@@ -6,6 +6,7 @@ import { createIdempotency } from "./idempotency.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
+import { createRetention } from "./retention.ts";
 import { createReviewLinks } from "./review-links.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
@@ -29,6 +30,7 @@ export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
     handoffs: createHandoffs(tables),
     webhooks: createWebhooks(tables),
     reviewLinks: createReviewLinks(tables),
+    retention: createRetention(tables),
     close: async () => {
       tables.closed = true;
     },

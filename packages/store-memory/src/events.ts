@@ -39,23 +39,22 @@ export function createEventLog(tables: Tables): EventLog {
       }),
     feed: ({ tenant, intakeIds, from, until, ...filter }, { after, limit }) =>
       answer(tables, () => {
-        const found = tables.events
-          .slice(after)
-          .filter(
-            ({ tenant: owner, intakeId, event }) =>
-              owner === tenant &&
-              chosen(event, filter) &&
-              (intakeIds === undefined || intakeIds.includes(intakeId)) &&
-              (from === undefined || event.ts >= toIso(from)) &&
-              (until === undefined || event.ts < toIso(until)),
-          );
+        const found = tables.events.filter(
+          ({ position, tenant: owner, intakeId, event }) =>
+            position > after &&
+            owner === tenant &&
+            chosen(event, filter) &&
+            (intakeIds === undefined || intakeIds.includes(intakeId)) &&
+            (from === undefined || event.ts >= toIso(from)) &&
+            (until === undefined || event.ts < toIso(until)),
+        );
         const page = found.slice(0, limit);
         const fits = createSizeLimit();
         const events = page
           .filter(({ event }) => fits(event))
           .map(({ position, intakeId, event }) => ({ position, intakeId, event }));
         const whole = events.length === found.length;
-        const position = whole ? Math.max(after, tables.events.length) : (events.at(-1)?.position ?? after);
+        const position = whole ? Math.max(after, tables.lastPosition) : (events.at(-1)?.position ?? after);
         return { events, position };
       }),
   };

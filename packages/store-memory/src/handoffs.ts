@@ -3,12 +3,12 @@ import { answer, type Tables } from "./tables.ts";
 
 export function putHandoff(tables: Tables, handoff: Handoff): void {
   const { handoffId } = handoff;
-  forget(tables, tables.handoffs.get(handoffId));
+  forgetHandoff(tables, tables.handoffs.get(handoffId));
   tables.handoffs.set(handoffId, handoff);
   for (const hash of handoffHashes(handoff)) tables.sessions.set(hash, handoffId);
 }
 
-function forget(tables: Tables, handoff: Handoff | undefined): void {
+export function forgetHandoff(tables: Tables, handoff: Handoff | undefined): void {
   if (handoff === undefined) return;
   tables.handoffs.delete(handoff.handoffId);
   for (const hash of handoffHashes(handoff)) tables.sessions.delete(hash);
@@ -25,7 +25,7 @@ export function createHandoffs(tables: Tables): Handoffs {
     forgetExpired: (before, limit) =>
       answer(tables, () => {
         const old = [...tables.handoffs.values()].filter(({ forgetAfter }) => forgetAfter < before).slice(0, limit);
-        for (const handoff of old) forget(tables, handoff);
+        for (const handoff of old) forgetHandoff(tables, handoff);
         return old.length;
       }),
   };

@@ -15,6 +15,7 @@ import {
   StoreDown,
 } from "@formbridge/core";
 import { putHandoff } from "./handoffs.ts";
+import { eraseRest } from "./retention.ts";
 import { findReviewLink } from "./review-links.ts";
 import { answer, findRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
 
@@ -89,6 +90,7 @@ function commit(tables: Tables, change: Change): Committed {
   for (const handoff of handoffsIn(change.side)) putHandoff(tables, handoff);
   for (const link of reviewLinksIn(change.side)) tables.reviewLinks.set(link.linkId, link);
   writeJobs(tables, change);
+  if (change.erase === true) eraseRest(tables, change);
   return { kind: "committed", at };
 }
 
@@ -126,7 +128,8 @@ function writeToken(tables: Tables, { tenant, row, token }: Change, stored: Stor
 
 function append(tables: Tables, { tenant, row }: Change, event: ChainedEvent): void {
   const { submissionId, intakeId } = row.submission;
-  const stored = { position: tables.events.length + 1, event, tenant, intakeId };
+  tables.lastPosition += 1;
+  const stored = { position: tables.lastPosition, event, tenant, intakeId };
   tables.events.push(stored);
   const own = tables.eventsOf.get(submissionId);
   if (own === undefined) tables.eventsOf.set(submissionId, [stored]);

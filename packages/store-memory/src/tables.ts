@@ -40,6 +40,7 @@ export interface Tables {
   tokens: Map<Hash, TokenRow>;
   records: Map<string, KeyRecord>;
   events: StoredEvent[];
+  lastPosition: number;
   eventsOf: Map<string, StoredEvent[]>;
   handoffs: Map<string, Handoff>;
   /** From the hash of a link or session to its hand-off. */
@@ -60,6 +61,7 @@ export function createTables(now: () => Instant): Tables {
     tokens: new Map(),
     records: new Map(),
     events: [],
+    lastPosition: 0,
     eventsOf: new Map(),
     handoffs: new Map(),
     sessions: new Map(),

@@ -9,6 +9,7 @@ import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
+import { createRetention } from "./retention.ts";
 import { createReviewLinks } from "./review-links.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
@@ -33,6 +34,7 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
     handoffs: createHandoffs(db),
     webhooks: createWebhooks(db),
     reviewLinks: createReviewLinks(db),
+    retention: createRetention(db),
     close: db.close,
   };
 }

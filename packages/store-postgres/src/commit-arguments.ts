@@ -32,6 +32,7 @@ const NAMES = [
   "p_revision",
   "p_sealed_fields",
   "p_doc",
+  "p_definition",
   "p_token_hash",
   "p_token_sealed",
   "p_token_epoch",
@@ -53,8 +54,8 @@ export const commitCalls = (changes: number): string =>
     return `formbridge.commit_change(${values.join(", ")}) AS answer_${place}`;
   }).join(", ");
 
-/** For what a statement takes beside the values of one change. */
-export const NEXT_VALUE = `$${NAMES.length + 1}`;
+/** For what a statement takes beside the values of one change: the first, the second and so on. */
+export const nextValue = (place: number): string => `$${NAMES.length + place}`;
 
 /** What a change says, as columns: all values but the last, which says whether it may wait for other transactions' locks. */
 export function commitValues(change: Change): Value[] {
@@ -78,6 +79,7 @@ export function commitValues(change: Change): Value[] {
     submission.revision,
     row.sealedFields ?? null,
     JSON.stringify(submission),
+    submission.definition,
     token?.hash ?? null,
     token?.sealed ?? null,
     token?.epoch ?? null,

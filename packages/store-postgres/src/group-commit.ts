@@ -1,8 +1,9 @@
 import { type Change, type Committed, StoreDown } from "@formbridge/core";
 import { DatabaseError } from "pg";
-import { commitCalls, commitValues, NEXT_VALUE } from "./commit-arguments.ts";
+import { commitCalls, commitValues, nextValue } from "./commit-arguments.ts";
 import type { Database, Statement, Value } from "./database.ts";
 import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
+import { eraseValues } from "./retention.ts";
 import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
 
 type Answer =
@@ -28,7 +29,16 @@ const STATEMENTS = Array.from(
 
 const WITH_LINKS: Statement = {
   name: "commit_with_links",
-  text: `WITH c AS MATERIALIZED (SELECT ${commitCalls(1)}), links AS (${putReviewLinks(NEXT_VALUE)}) SELECT c.answer_0 FROM c`,
+  text: `WITH c AS MATERIALIZED (SELECT ${commitCalls(1)}), links AS (${putReviewLinks(nextValue(1))}) SELECT c.answer_0 FROM c`,
+};
+
+const rest = [1, 2, 3, 4, 5].map(nextValue).join(", ");
+/** One statement, and so one transaction: the commit, and what an erasure takes beside its row. */
+const ERASE: Statement = {
+  name: "erase_submission",
+  text: `WITH c AS MATERIALIZED (SELECT ${commitCalls(1)})
+    SELECT c.answer_0, CASE WHEN c.answer_0 ->> 'kind' = 'committed' THEN formbridge.erase_rest($1, $2, ${rest}) END AS erased
+    FROM c`,
 };
 
 /** The deadline passed while the write waited for another one: it was undone, and its error tells the time. */
@@ -42,7 +52,7 @@ type Writer = Pick<Database, "write">;
  *
  *   commit ──▶ queue ──setImmediate──▶ group ──▶ answers
  *     │                                  └─ not at once ──▶ alone
- *     └─ has a key, or more than row, token and events ──▶ alone
+ *     └─ has a key, or more than row, token and events ──▶ alone; an erasure too
  *
  * Nobody in a group waits for a lock: a change that would comes again alone, and waits there. When a group fails and was
  * undone, all of it come alone.
@@ -90,6 +100,7 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
   return (change) =>
     db.handIn(async (writer) => {
       const values = commitValues(change);
+      if (change.erase === true) return await ask(writer, ERASE, [...values, true, ...eraseValues(change)]);
       return isPlain(change) ? await join(writer, values) : await alone(writer, values, reviewLinkValues(change));
     });
 }
@@ -113,11 +124,14 @@ async function together(writer: Writer, group: readonly Queued[]): Promise<Answe
   }
 }
 
-async function alone(writer: Writer, values: readonly Value[], links?: string): Promise<Committed> {
+const alone = (writer: Writer, values: readonly Value[], links?: string): Promise<Committed> =>
+  links === undefined
+    ? ask(writer, STATEMENTS[0] as Statement, [...values, true])
+    : ask(writer, WITH_LINKS, [...values, true, links]);
+
+async function ask(writer: Writer, statement: Statement, values: readonly Value[]): Promise<Committed> {
   try {
-    const statement = links === undefined ? (STATEMENTS[0] as Statement) : WITH_LINKS;
-    const given = [...values, true, ...(links === undefined ? [] : [links])];
-    const [row] = await writer.write<{ answer_0: Answer }>(statement, given);
+    const [row] = await writer.write<{ answer_0: Answer }>(statement, values);
     if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
     return committedOf(row.answer_0);
   } catch (error) {

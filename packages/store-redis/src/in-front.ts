@@ -21,12 +21,12 @@ export function putRedisInFront(truth: Backend, options: InFrontOptions): Backen
   const { redis, sealer, tokens: mode, idempotency, lock } = options;
   const locks = idempotency === "redis" ? createLocks(redis, lock) : undefined;
   const records = locks && createRecordCache(redis, sealer);
-  const tokens = mode === "sql" ? undefined : { cache: createTokenCache(redis, sealer), mode };
+  const tokens = mode === "sql" ? undefined : { cache: createTokenCache(redis, sealer), mode, truth: truth.tokens };
   const store = createStore({ truth: truth.store, ...(records && { records }), ...(tokens && { tokens }) });
   return {
     ...truth,
     store,
-    tokens: tokens ? createTokenIndex({ redis, ...tokens, truth: truth.tokens }) : truth.tokens,
+    tokens: tokens ? createTokenIndex({ redis, ...tokens }) : truth.tokens,
     idempotency:
       locks && records ? createIdempotency({ redis, locks, records, truth: truth.idempotency }) : truth.idempotency,
     async close() {

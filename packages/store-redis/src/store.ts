@@ -1,4 +1,13 @@
-import { type Change, type Committed, type Loaded, type LoadQuery, type Store, StoreDown } from "@formbridge/core";
+import {
+  type Change,
+  type Committed,
+  type Loaded,
+  type LoadQuery,
+  type Store,
+  StoreDown,
+  type TokenIndex,
+  type TokenRow,
+} from "@formbridge/core";
 import type { RecordCache } from "./records.ts";
 import type { TokenCache } from "./token-cache.ts";
 import { type FindInRedis, findInRedis, type TokenMode } from "./tokens.ts";
@@ -6,8 +15,11 @@ import { type FindInRedis, findInRedis, type TokenMode } from "./tokens.ts";
 interface Parts {
   truth: Store;
   records?: RecordCache;
-  tokens?: { cache: TokenCache; mode: TokenMode };
+  tokens?: { cache: TokenCache; mode: TokenMode; truth: TokenIndex };
 }
+
+/** More than one submission ever has in the short time that Redis keeps them. */
+const MAX_TOKENS = 10_000;
 
 export interface StoreInFront extends Store {
   /** Finishes the commits that were handed in; later ones throw `StoreDown`. */
@@ -19,14 +31,22 @@ export function createStore({ truth, records, tokens }: Parts): StoreInFront {
   const running = new Set<Promise<unknown>>();
   let closed = false;
 
+  /** After an erasure nobody could tell any more which tokens there were. */
+  async function tokensToForget({ erase, tenant, row }: Change): Promise<TokenRow[]> {
+    if (tokens === undefined || erase !== true) return [];
+    return await tokens.truth.query({ tenant, submissionId: row.submission.submissionId }, { limit: MAX_TOKENS });
+  }
+
   async function commit(change: Change): Promise<Committed> {
     await records?.beforeCommit(change);
+    const forgotten = await tokensToForget(change);
     const committed = await truth.commit(change);
     if (committed.kind !== "committed") return committed;
     await Promise.all([
       records?.committed(change, committed.at),
       // It is committed, whatever Redis says.
       tokens?.cache.committed(change).catch(() => {}),
+      tokens?.cache.forget(forgotten).catch(() => {}),
     ]);
     return committed;
   }
@@ -62,7 +82,10 @@ function loadBy(truth: Store, cache: TokenCache, hot: FindInRedis): Store["load"
     const loaded = await truth.load({ ...query, by: { id, tenant } });
     const current = loaded.submission?.submission.version ?? 0;
     // Redis is believed only where the database agrees: a token is current exactly when its version is.
-    const agrees = version <= current && (version === current) === (rotatedAt === undefined);
+    const agrees =
+      version <= current &&
+      (version === current) === (rotatedAt === undefined) &&
+      loaded.submission?.submission.erasedAt === undefined;
     return agrees ? { ...loaded, presented } : fromTruth(query);
   };
 }

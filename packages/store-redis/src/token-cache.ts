@@ -29,6 +29,8 @@ export interface TokenCache {
   remember(row: TokenRow): Promise<void>;
   /** After a commit. Throws when Redis can't be told. */
   committed(change: Change): Promise<void>;
+  /** These tokens of one submission are no longer known. */
+  forget(rows: readonly TokenRow[]): Promise<void>;
 }
 
 export function createTokenCache(redis: Redis, sealer: Sealer): TokenCache {
@@ -65,6 +67,10 @@ export function createTokenCache(redis: Redis, sealer: Sealer): TokenCache {
     async committed(change) {
       const row = tokenOf(change);
       if (row !== undefined) await putCurrent(row, false);
+    },
+    async forget(rows) {
+      const keys = new Set(rows.flatMap((row) => [keyOf(row.hash), currentOf(row)]));
+      await Promise.all([...keys].map((key) => redis.remove(key)));
     },
   };
 }

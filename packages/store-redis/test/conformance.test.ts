@@ -3,6 +3,7 @@ import {
   describeDurability,
   describeIdempotency,
   describeRateLimiter,
+  describeRetention,
   describeStore,
   describeTokens,
   describeWakeups,
@@ -26,6 +27,7 @@ describe.each([
   describeStore(open);
   describeTokens(open);
   describeIdempotency(open);
+  describeRetention(open);
   describeDurability(open);
   describeAtomicity(open);
 });

@@ -15,6 +15,7 @@ import { createEventWriter, type EventOwner } from "./events.ts";
 import { createHandoffWriter } from "./handoffs.ts";
 import { createJobWriter } from "./jobs.ts";
 import type { Records } from "./records.ts";
+import { createEraser } from "./retention.ts";
 import { createReviewLinkWriter } from "./review-links.ts";
 import { createRowWriter, type Standing } from "./submission-rows.ts";
 import { createTokenWriter } from "./tokens.ts";
@@ -31,6 +32,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
   const issueToken = createTokenWriter(db);
   const jobs = createJobWriter(db);
   const append = createEventWriter(db);
+  const erase = createEraser(db);
   const putHandoff = createHandoffWriter(db);
   const putReviewLink = createReviewLinkWriter(db);
 
@@ -99,6 +101,7 @@ export function createApplyChange(db: Database, { records, load, now }: Reading)
     for (const link of reviewLinksIn(change.side)) putReviewLink(link);
     for (const key of change.dropJobs) jobs.drop(change.tenant, key);
     for (const job of change.jobs) jobs.put(change.row.submission, job);
+    if (change.erase === true) erase(sid, change);
     return { kind: "committed", at };
   };
 }

@@ -16,6 +16,7 @@ import { createLoader } from "./load.ts";
 import { migrate } from "./migrate.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createIdempotency, createRecords } from "./records.ts";
+import { createRetention } from "./retention.ts";
 import { createReviewLinks } from "./review-links.ts";
 import { createRowCache } from "./row-cache.ts";
 import { createSubmissions } from "./submissions.ts";
@@ -72,6 +73,7 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     handoffs: createHandoffs(db),
     webhooks: createWebhooks(db, now),
     reviewLinks: createReviewLinks(db),
+    retention: createRetention(db, rows),
     close: async () => {
       group.close();
       db.close();

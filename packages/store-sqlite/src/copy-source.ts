@@ -13,7 +13,7 @@ const SELECT: Record<CopyKind, string> = {
   intakes: "SELECT id, tenant, source, digest, retired, updated_at FROM intakes ORDER BY id",
   api_keys: "SELECT key_id, hash, tenant, expires_at, revoked, doc FROM api_keys ORDER BY key_id",
   submissions: `SELECT ${OF_SUBMISSION}, s.created_by_id AS created_by, s.created_at, s.state, s.editable, s.expires_at,
-      s.warn_at, s.ended_at, s.version, s.revision, s.token_seq, hex(s.token_hash) AS token_hash, s.idem_seq,
+      s.warn_at, s.ended_at, ${hex("s.definition")}, s.erased_at, s.version, s.revision, s.token_seq, hex(s.token_hash) AS token_hash, s.idem_seq,
       hex(s.idem_hash) AS idem_hash, s.sealed_token, s.sealed_fields, s.doc
     FROM submissions AS s ORDER BY s.sid`,
   tokens: `SELECT ${OF_SUBMISSION}, t.version, ${hex("t.hash")}, t.epoch, t.issued_at, t.expires_at

@@ -20,6 +20,7 @@ export interface RowCache {
   read(snapshot: Snapshot): void;
   /** A change was committed: its row is the current one. */
   committed(change: Change): void;
+  forget(submissionId: string): void;
 }
 
 export function createRowCache(foreignWrites: () => boolean): RowCache {
@@ -59,8 +60,13 @@ export function createRowCache(foreignWrites: () => boolean): RowCache {
       return submissionId === undefined ? undefined : byId(submissionId);
     },
     read: (snapshot) => put(snapshot, undefined),
-    committed({ row, token }) {
+    forget: drop,
+    committed({ row, token, erase }) {
       const { submissionId } = row.submission;
+      if (erase === true) {
+        drop(submissionId);
+        return;
+      }
       const known = rows.get(submissionId);
       const sealedToken = token?.sealed ?? known?.snapshot.sealedToken;
       if (sealedToken === undefined) drop(submissionId);

@@ -71,8 +71,8 @@ export function createRowWriter(db: Database) {
     .raw();
   const insert = db.prepare(
     `INSERT INTO submissions (submission_id, tenant, intake_id, created_by_id, created_at, state, editable, expires_at, warn_at,
-       ended_at, version, revision, token_seq, token_hash, idem_seq, idem_hash, sealed_token, sealed_fields, doc)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), ?, ?, ?)`,
+       ended_at, version, revision, token_seq, token_hash, idem_seq, idem_hash, sealed_token, sealed_fields, doc, definition)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), ?, ?, ?, unhex(?))`,
   );
   const quiet = `version = ?, revision = ?, token_seq = ?, token_hash = unhex(?), idem_seq = ?, idem_hash = unhex(?),
     sealed_token = coalesce(?, sealed_token), sealed_fields = ?, doc = ?`;
@@ -106,7 +106,7 @@ export function createRowWriter(db: Database) {
     },
     insert(tenant: string, write: RowWrite): number {
       const { submission } = write.row;
-      const { submissionId, intakeId, createdBy, createdAt } = submission;
+      const { submissionId, intakeId, createdBy, createdAt, definition } = submission;
       const moments = momentColumns(momentsOf(submission), submission);
       const { lastInsertRowid } = insert.run(
         submissionId,
@@ -116,6 +116,7 @@ export function createRowWriter(db: Database) {
         createdAt,
         ...moments,
         ...quietColumns(write),
+        definition,
       );
       return Number(lastInsertRowid);
     },

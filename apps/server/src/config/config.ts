@@ -58,6 +58,7 @@ export interface Config {
   /** Absent: no program is told. */
   notifyUrl?: string;
   intakesFolder: string;
+  archiveFolder: string;
   logLevel: string;
   trustProxy: boolean;
   allowTestHeaders: boolean;
@@ -128,6 +129,7 @@ export function readConfig(env: Env = process.env): Config {
     ...(mail !== undefined && { mail }),
     ...(notifyUrl !== undefined && { notifyUrl }),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
+    archiveFolder: resolve(read.optional("FORMBRIDGE_ARCHIVE") ?? join(dataFolder, "archive")),
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
@@ -173,6 +175,7 @@ function operationSettings(read: Reader): Settings {
       staleReadGraceMs: read.number("FORMBRIDGE_STALE_READ_GRACE_MS"),
       clockSkewMs: read.number("FORMBRIDGE_CLOCK_SKEW_MS"),
       mendMs: read.number("FORMBRIDGE_MEND_MS"),
+      ...retentionOf(read),
       uploadTtlMs: read.number("FORMBRIDGE_UPLOAD_TTL_MS", { min: 1 }),
       uploadGraceMs: read.number("FORMBRIDGE_UPLOAD_GRACE_MS"),
       downloadTtlMs: read.number("FORMBRIDGE_DOWNLOAD_TTL_MS", { min: 1 }),
@@ -190,11 +193,20 @@ function operationSettings(read: Reader): Settings {
     deliveryWaitMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MS"),
     deliveryWaitMaxMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MAX_MS"),
     sweepBatch: read.number("FORMBRIDGE_SWEEP_BATCH", { min: 1 }),
+    sweepAtOnce: read.number("FORMBRIDGE_SWEEP_AT_ONCE", { min: 1 }),
     maxSchemaFields: read.number("FORMBRIDGE_MAX_SCHEMA_FIELDS", { min: 1 }),
     maxWebhooks: read.number("FORMBRIDGE_MAX_WEBHOOKS"),
     webhookSecretGraceMs: read.number("FORMBRIDGE_WEBHOOK_SECRET_GRACE_MS"),
     rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),
   };
+}
+
+/** Tests may be in a hurry; the contract promises the history for so long. */
+function retentionOf(read: Reader): { retentionMs?: number; eventRetentionMs: number } {
+  const min = read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS") ? 0 : DEFAULT_POLICY.eventRetentionMs;
+  const eventRetentionMs = read.number("FORMBRIDGE_EVENT_RETENTION_MS", { min });
+  if (read.optional("FORMBRIDGE_RETENTION_MS") === undefined) return { eventRetentionMs };
+  return { retentionMs: read.number("FORMBRIDGE_RETENTION_MS", { min: 1 }), eventRetentionMs };
 }
 
 function rateRules(read: Reader): RateRules {

@@ -131,6 +131,18 @@ export const SETTINGS = {
   FORMBRIDGE_STALE_READ_GRACE_MS: ms(DEFAULT_POLICY.staleReadGraceMs, "how long a rotated token still reads"),
   FORMBRIDGE_CLOCK_SKEW_MS: ms(DEFAULT_POLICY.clockSkewMs, "tolerance of every expiry"),
   FORMBRIDGE_MEND_MS: ms(DEFAULT_POLICY.mendMs, "what a rejection leaves at least"),
+  FORMBRIDGE_RETENTION_MS: {
+    kind: "number",
+    help: "how long an ended submission keeps its values when its intake says nothing, in milliseconds (default: for good)",
+  },
+  FORMBRIDGE_EVENT_RETENTION_MS: ms(
+    DEFAULT_POLICY.eventRetentionMs,
+    "how long the history of an erased submission stays, without its values; 90 days at least",
+  ),
+  FORMBRIDGE_ARCHIVE: {
+    kind: "text",
+    help: "folder of submissions that were archived before they were erased (default: archive in the data folder)",
+  },
   FORMBRIDGE_UPLOAD_TTL_MS: ms(DEFAULT_POLICY.uploadTtlMs, "how long an upload URL lives"),
   FORMBRIDGE_UPLOAD_GRACE_MS: ms(
     DEFAULT_POLICY.uploadGraceMs,
@@ -195,7 +207,8 @@ export const SETTINGS = {
     "how long the secret of an event webhook signs beside the one that took its place",
   ),
   FORMBRIDGE_SWEEP_INTERVAL_MS: ms(60_000, "pause between two sweeps"),
-  FORMBRIDGE_SWEEP_BATCH: count(500, "what one step of a sweep takes"),
+  FORMBRIDGE_SWEEP_BATCH: count(500, "what one round of a sweep looks for, of each kind"),
+  FORMBRIDGE_SWEEP_AT_ONCE: count(4, "of these, how many it does at once: what a write may have to wait for"),
   FORMBRIDGE_AUDIT_FLUSH_MS: ms(5_000, "how often read audits are written"),
   FORMBRIDGE_PAGE_TOKEN_TTL_MS: ms(86_400_000, "how long a page token lives"),
   FORMBRIDGE_MAX_BODY_BYTES: count(1_048_576, "largest request body"),

@@ -10,6 +10,7 @@ import { JWT_PROMISES } from "./jwt.ts";
 import { LISTS_PROMISES } from "./lists.ts";
 import { NAMES_PROMISES } from "./names.ts";
 import type { ContractPromise } from "./promise.ts";
+import { RETENTION_PROMISES } from "./retention.ts";
 import { REVIEWS_PROMISES } from "./reviews.ts";
 import { RUNNING_PROMISES } from "./running.ts";
 import { STATES_PROMISES } from "./states.ts";
@@ -28,6 +29,7 @@ export const PROMISES: readonly ContractPromise[] = [
   ...IDEMPOTENCY_PROMISES,
   ...EVENTS_PROMISES,
   ...WEBHOOK_PROMISES,
+  ...RETENTION_PROMISES,
   ...DELIVERY_PROMISES,
   ...COURIER_PROMISES,
   ...UPLOADS_PROMISES,

@@ -64,6 +64,7 @@ export type DomainEvent = { by?: Actor } & (
       createdAt: Instant;
       expiredAt: Instant;
     }
+  | { type: "submission.erased" }
   | { type: "submission.ttl_warning"; expiresAt: Instant; remainingMs: number }
   | { type: "submission.replayed"; operation: string; replayCount: number }
   | { type: "handoff.link_issued"; handoffId: string; kind: HandoffKind; expiresAt: Instant; allowedActors?: Actor[] }
@@ -92,6 +93,7 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       return { fields: updatedFields(event.set, intake), removed: event.removed.map(dotted) };
     case "validation.passed":
     case "submission.finalized":
+    case "submission.erased":
       return {};
     case "validation.failed":
       return { missingFields: event.missing, validationErrors: event.errors as unknown as Json };

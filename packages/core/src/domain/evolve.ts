@@ -1,4 +1,5 @@
 import type { Actor } from "@formbridge/contract";
+import { erase } from "./erase.ts";
 import type { DomainEvent } from "./events.ts";
 import { attribute } from "./fields/attribution.ts";
 import type { Instant } from "./instant.ts";
@@ -74,6 +75,8 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         cancelledBy: stamp.actor,
         ...(event.reason !== undefined && { reason: event.reason }),
       };
+    case "submission.erased":
+      return erase(submission, stamp.now);
     case "submission.expired":
       return { ...submission, state: "expired", expiredAt: event.expiredAt };
     default:

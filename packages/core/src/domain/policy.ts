@@ -19,6 +19,10 @@ export interface Policy {
   tokenMemoryMs: number;
   /** What a rejection leaves at least to mend. */
   mendMs: number;
+  /** How long an ended submission keeps its values when its intake says nothing; absent: for good. */
+  retentionMs?: number;
+  /** How long the history of an erased submission stays, without its values. */
+  eventRetentionMs: number;
   uploadTtlMs: number;
   /** How long a file that nobody needs any more is kept all the same. */
   uploadGraceMs: number;
@@ -53,6 +57,7 @@ export const DEFAULT_POLICY: Policy = {
   idempotencyTtlMs: DAY,
   tokenMemoryMs: 7 * DAY,
   mendMs: DAY,
+  eventRetentionMs: 90 * DAY,
   uploadTtlMs: HOUR,
   uploadGraceMs: DAY,
   downloadTtlMs: 5 * MINUTE,

@@ -107,6 +107,8 @@ interface Common {
   delivery?: Delivery;
   submittedAt?: Instant;
   submittedBy?: Actor;
+  /** When values and names were erased: what is left tells of nobody. */
+  erasedAt?: Instant;
   /** Last event of the submission stream. */
   head: ChainHead;
   /** The current token; `seq` is where the submission stream stood when it was issued. */

@@ -6,6 +6,7 @@ import { createSubmission } from "./create-submission.ts";
 import { deliver } from "./deliver.ts";
 import type { Deps } from "./deps.ts";
 import { describeLink } from "./describe-link.ts";
+import { eraseSubmission } from "./erase-submission.ts";
 import { escalate } from "./escalate.ts";
 import { getEvents } from "./get-events.ts";
 import { getSubmission } from "./get-submission.ts";
@@ -78,6 +79,7 @@ const OPERATIONS = {
   openSession,
   describeLink,
   retryDelivery,
+  eraseSubmission,
   listSubmissions,
   listReviews,
   listEvents,

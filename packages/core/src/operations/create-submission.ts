@@ -234,6 +234,7 @@ async function replayCreate(
   // The submission keeps the definition that it was created with; the intake may have moved on.
   const intake = await context.catalog.byDigest(submission.definition);
   const { now } = loaded;
+  if (submission.erasedAt !== undefined) throw keyConflict();
   if (await expireIfDue(deps, { submission, intake, now })) return undefined;
   const expired = submission.state === "expired" ? endedError(submission, now) : undefined;
   if (expired !== undefined) throw expired;

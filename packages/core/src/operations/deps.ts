@@ -1,4 +1,5 @@
 import type { Policy } from "../domain/policy.ts";
+import type { Archive } from "../ports/archive.ts";
 import type { Authenticator } from "../ports/authenticator.ts";
 import type { Backend } from "../ports/backend.ts";
 import type { Courier } from "../ports/courier.ts";
@@ -31,8 +32,9 @@ export interface Settings {
   /** How long a submit, or the last approval, waits for the first delivery: by itself, and when asked to. */
   deliveryWaitMs: number;
   deliveryWaitMaxMs: number;
-  /** What is forgotten or expired in one go. */
+  /** What one round of a sweep looks for of each kind, and how many of these it does at once. */
   sweepBatch: number;
+  sweepAtOnce: number;
   maxSchemaFields: number;
   /** Webhooks that callers of one tenant may have. */
   maxWebhooks: number;
@@ -75,6 +77,8 @@ export interface Deps {
   scanner?: Scanner;
   /** Where a program of the operator is told of reviews and ends. Absent: nowhere. */
   notifyUrl?: string;
+  /** Where submissions are kept that were erased here; absent: what is to be archived is not erased. */
+  archive?: Archive;
   /** Absent: this deployment sends no e-mail. */
   mailer?: Mailer;
 }

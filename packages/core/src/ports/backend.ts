@@ -5,6 +5,7 @@ import type { Idempotency } from "./idempotency.ts";
 import type { Intakes } from "./intakes.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Keys } from "./keys.ts";
+import type { Retention } from "./retention.ts";
 import type { ReviewLinks } from "./review-links.ts";
 import type { Store } from "./store.ts";
 import type { Submissions } from "./submissions.ts";
@@ -25,6 +26,7 @@ export interface Backend {
   handoffs: Handoffs;
   webhooks: Webhooks;
   reviewLinks: ReviewLinks;
+  retention: Retention;
   /** Finishes the commits that were handed in, then lets go of the database. Commits after it throw `StoreDown`. */
   close(): Promise<void>;
 }

@@ -37,6 +37,8 @@ export interface CopiedRows {
     expires_at: Instant;
     warn_at: Instant | null;
     ended_at: Instant | null;
+    definition: Hash;
+    erased_at: Instant | null;
     version: number;
     revision: number;
     token_seq: number;

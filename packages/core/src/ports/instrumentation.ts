@@ -10,7 +10,7 @@ export type Measure =
   | { name: "notice"; outcome: "sent" | "failed" | "given_up" }
   | {
       name: "swept";
-      what: "expired" | "warned" | "tokens" | "records" | "handoffs" | "uploads" | "links";
+      what: "expired" | "warned" | "erased" | "removed" | "tokens" | "records" | "handoffs" | "uploads" | "links";
       count: number;
     };
 

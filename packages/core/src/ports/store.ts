@@ -55,7 +55,7 @@ export interface SubmissionRow {
 }
 
 export interface Snapshot extends SubmissionRow {
-  /** The current token, sealed. */
+  /** The current token, sealed; empty once the submission was erased. */
   sealedToken: Sealed;
 }
 
@@ -123,6 +123,11 @@ export interface Change {
   side: SideRow[];
   jobs: NewJob[];
   dropJobs: string[];
+  /**
+   * The submission is erased: of every event but those of this change, actor and payload go with their salts; all tokens and
+   * hand-offs go; of recorded answers stays what keeps their keys taken (`erasedRecord`). The row is a bare one.
+   */
+  erase?: true;
 }
 
 export interface Loaded {
@@ -190,6 +195,9 @@ export class CallRefused extends StoreDown {
     super(message, "not_applied", cause);
   }
 }
+
+/** What is left of a record when its submission is erased: the key stays taken, and nobody is told by whom or for what. */
+export const erasedRecord = { fingerprint: "0".repeat(64), principal: "erased", answer: "" } as const;
 
 /** Is a record still to be honoured? One rule, for look-ups and clean-up alike. */
 export function isLive(record: KeyRecord, submissionEndedAt: Instant | undefined, now: Instant): boolean {

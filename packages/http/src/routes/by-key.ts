@@ -1,4 +1,6 @@
 import {
+  EraseSubmissionRequest,
+  EraseSubmissionResponse,
   ListEventsQuery,
   ListEventsResponse,
   ListSubmissionsQuery,
@@ -60,6 +62,17 @@ export const byKeyRoutes: Route[] = [
     opensWith: "key",
     errors: WRITE_ERRORS,
     call: (operations, request) => operations.retryDelivery(writeCall(request)),
+  },
+  {
+    method: "POST",
+    path: "/submissions/:ref/erase",
+    id: "eraseSubmission",
+    summary: "Erase an ended submission's values and names now",
+    body: EraseSubmissionRequest,
+    response: EraseSubmissionResponse,
+    opensWith: "key",
+    errors: WRITE_ERRORS,
+    call: (operations, request) => operations.eraseSubmission(writeCall(request)),
   },
   {
     method: "GET",

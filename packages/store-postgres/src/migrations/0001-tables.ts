@@ -35,6 +35,8 @@ export const tables: Migration = {
       sealed_token   text NOT NULL,
       sealed_fields  text,
       doc            text NOT NULL,
+      definition     text COLLATE "C" NOT NULL,
+      erased_at      bigint,
       PRIMARY KEY (tenant, submission_id)
     ) WITH (fillfactor = 70);
     CREATE INDEX submissions_by_state ON formbridge.submissions (tenant, state, submission_id);

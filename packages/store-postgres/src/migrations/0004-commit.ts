@@ -67,6 +67,7 @@ export const commit: Migration = {
       p_tenant text, p_submission_id text, p_expected_revision bigint, p_not_after bigint,
       p_intake_id text, p_created_by text, p_created_at bigint, p_state text, p_editable boolean, p_expires_at bigint,
       p_warn_at bigint, p_ended_at bigint, p_version bigint, p_revision bigint, p_sealed_fields text, p_doc text,
+      p_definition text,
       p_token_hash text, p_token_sealed text, p_token_epoch bigint, p_token_issued_at bigint, p_token_expires_at bigint,
       p_events text[], p_chained integer, p_record json, p_handoffs json, p_jobs json, p_drop_jobs text[], p_may_wait boolean
     ) RETURNS json LANGUAGE plpgsql AS $$
@@ -142,7 +143,7 @@ export const commit: Migration = {
           INSERT INTO formbridge.submissions
             VALUES (p_tenant, p_submission_id, p_intake_id, p_created_by, p_created_at, p_state, p_editable, p_expires_at,
                     p_warn_at, p_ended_at, p_version, p_revision, own_token_seq, own_token_hash, own_idem_seq,
-                    own_idem_hash, p_token_sealed, p_sealed_fields, p_doc)
+                    own_idem_hash, p_token_sealed, p_sealed_fields, p_doc, p_definition)
             ON CONFLICT DO NOTHING RETURNING 1),${WITH_THE_REST}
       ELSE
         WITH written AS (

@@ -7,6 +7,7 @@ import { intakes } from "./0006-intakes.ts";
 import { copies } from "./0007-copies.ts";
 import { reviewLinks } from "./0008-review-links.ts";
 import { webhooks } from "./0009-webhooks.ts";
+import { retention } from "./0010-retention.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   copies,
   reviewLinks,
   webhooks,
+  retention,
 ];

@@ -12,6 +12,7 @@ export const reviewLinks: Migration = {
       forget_after   INTEGER NOT NULL,
       doc            TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX review_links_by_submission ON review_links (submission_id);
     CREATE INDEX review_links_to_forget ON review_links (forget_after);
   `,
 };

@@ -34,6 +34,8 @@ export interface Decision {
   side?: readonly SideRow[];
   jobs?: readonly NewJob[];
   dropJobs?: readonly string[];
+  /** Everything else that is kept of the submission goes with this change. */
+  erases?: true;
 }
 
 export const refuse = (refusal: ContractError): Decision => ({ events: [], token: "keep", refusal });

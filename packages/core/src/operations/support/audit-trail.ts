@@ -62,6 +62,8 @@ async function append(deps: Deps, notes: readonly Note[]): Promise<void> {
   const { tenant, submissionId } = first.submission;
   let loaded: Loaded = await deps.backend.store.load({ by: { id: submissionId, tenant } });
   for (let tries = 0; tries < MAX_TRIES && loaded.submission !== undefined; tries++) {
+    // Who read it before it was erased is erased, too.
+    if (loaded.submission.submission.erasedAt !== undefined) return;
     const committed = await commitTimed(deps, {
       tenant,
       expect: { revision: loaded.submission.submission.revision },

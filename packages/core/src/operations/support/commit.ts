@@ -81,6 +81,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     side: [...(decision.side ?? [])],
     jobs: [...(decision.jobs ?? []), ...files.jobs, ...noticeJobs(deps, input, after)],
     dropJobs: [...(decision.dropJobs ?? []), ...files.dropJobs],
+    ...(decision.erases && { erase: true }),
   };
   const committed = await commitTimed(deps, change);
   if (committed.kind === "committed") {

@@ -3,7 +3,7 @@ import { joinSensitive, splitSensitive } from "../../domain/fields/mask.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Sealed, Sealer } from "../../ports/sealer.ts";
-import type { Snapshot, SubmissionRow } from "../../ports/store.ts";
+import { erasedRecord, type Snapshot, type SubmissionRow } from "../../ports/store.ts";
 
 /** What a sealed value is bound to: moved to another row, it does not open. */
 export const boundToToken = (submission: Submission): string =>
@@ -44,10 +44,10 @@ function opens(open: () => unknown): boolean {
 
 /** Do these keys open all that is sealed in the row? */
 export const opensSnapshot = (sealer: Sealer, snapshot: Snapshot): boolean =>
-  opens(() => [openToken(sealer, snapshot), openRow(sealer, snapshot)]);
+  snapshot.submission.erasedAt !== undefined || opens(() => [openToken(sealer, snapshot), openRow(sealer, snapshot)]);
 
 /** Do these keys open the answer that was recorded for a submission? */
 export const opensAnswer = (
   sealer: Sealer,
   { answer, ...submission }: { tenant: string; submissionId: string; answer: Sealed },
-): boolean => opens(() => sealer.open(answer, boundToAnswer(submission)));
+): boolean => answer === erasedRecord.answer || opens(() => sealer.open(answer, boundToAnswer(submission)));

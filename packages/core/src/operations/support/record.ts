@@ -12,8 +12,10 @@ const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Ke
   (at === undefined ? {} : { [key]: toIso(at) }) as { [K in Key]?: string };
 
 /** The record of a submission, as much of it as its reader may see. */
-export function recordOf(shown: Shown, sight: Sight): SubmissionRecord {
+export function recordOf(shown: Shown, seen: Sight): SubmissionRecord {
   const { submission, intake, now } = shown;
+  // Of an erased one there is nothing else, and what is not there is not called missing.
+  const sight = submission.erasedAt === undefined ? seen : "state";
   const { expiresAt, state } = submission;
   return {
     ...markOf(shown),
@@ -59,6 +61,7 @@ const endings = (submission: Submission) => ({
   ...(submission.state === "finalized" && when("finalizedAt", submission.finalizedAt)),
   ...(submission.state === "cancelled" && when("cancelledAt", submission.cancelledAt)),
   ...(submission.state === "expired" && when("expiredAt", submission.expiredAt)),
+  ...when("erasedAt", submission.erasedAt),
 });
 
 /** Uploads, reviews and delivery, where there are any. */
@@ -125,9 +128,10 @@ export function summaryOf(
     createdAt: toIso(submission.createdAt),
     updatedAt: toIso(submission.updatedAt),
     ...(isEditable(submission.state) && { expiresAt: toIso(submission.expiresAt) }),
+    ...when("erasedAt", submission.erasedAt),
     createdBy: submission.createdBy,
     lastUpdatedBy: submission.lastUpdatedBy,
     missingCount: submission.missingCount,
-    ...(values && { fields: maskFields(submission.fields, intake) }),
+    ...(values && submission.erasedAt === undefined && { fields: maskFields(submission.fields, intake) }),
   };
 }

@@ -78,7 +78,8 @@ async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promis
   const { context, spec, found, actor } = attempt;
   const { deps } = context;
   const { record, submission, now, intake } = found;
-  const isGuarded = record !== undefined && attempt.key !== undefined;
+  // What was answered before an erasure is answered to nobody.
+  const isGuarded = record !== undefined && attempt.key !== undefined && submission.erasedAt === undefined;
   if (isGuarded && weigh(attempt, record) === "replay") return await replayWrite(attempt, record);
   if (await expireIfDue(deps, found)) return undefined;
   refuseUnfit(attempt);

@@ -1,0 +1,1 @@
+export { createDiskArchive } from "./disk-archive.ts";

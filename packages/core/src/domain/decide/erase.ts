@@ -1,0 +1,25 @@
+import type { IntakeDefinition } from "@formbridge/contract";
+import { ContractError } from "../error.ts";
+import type { Policy } from "../policy.ts";
+import type { Submission } from "../submission.ts";
+import { aboutOf } from "../tokens/refuse-ended.ts";
+import { isTerminal } from "../transitions.ts";
+import { type Decision, deliveryJob, escalationJob, refuse } from "./decision.ts";
+
+/** How long after its end a submission keeps its values; undefined: for good. */
+export const retentionMs = (definition: IntakeDefinition, policy: Policy): number | undefined =>
+  definition.retention?.deleteAfterMs ?? policy.retentionMs;
+
+/** Only what has ended is erased: before, somebody still works with it. */
+export function decideErase(submission: Submission): Decision {
+  if (!isTerminal(submission.state)) {
+    const words = "Only a submission that has ended can be erased: cancel it first.";
+    return refuse(new ContractError("conflict", words, { about: aboutOf(submission) }));
+  }
+  return {
+    events: [{ type: "submission.erased" }],
+    token: "keep",
+    erases: true,
+    dropJobs: [deliveryJob(submission.submissionId), escalationJob(submission.submissionId)],
+  };
+}

@@ -1,0 +1,60 @@
+import type { Actor } from "@formbridge/contract";
+import type { Instant } from "./instant.ts";
+import type { Submission } from "./submission.ts";
+
+/** Somebody whose name is gone. */
+const nobody = ({ kind }: Actor): Actor => ({ kind, id: "erased" });
+
+/**
+ * What is left of an ended submission: its ids, its state, its times, and where its history ends. Everything is named here that
+ * stays, so that what is added to a submission later is erased unless somebody says otherwise.
+ */
+export function erase(submission: Submission, now: Instant): Submission {
+  const { submittedAt } = submission;
+  const rest = {
+    tenant: submission.tenant,
+    submissionId: submission.submissionId,
+    intakeId: submission.intakeId,
+    intakeVersion: submission.intakeVersion,
+    definition: submission.definition,
+    version: submission.version,
+    revision: submission.revision,
+    epoch: submission.epoch,
+    epochSince: submission.epochSince,
+    tokensRevoked: true,
+    fields: {},
+    sizeBound: 2,
+    attribution: { paths: {}, removed: {}, writes: {} },
+    missingCount: 0,
+    createdAt: submission.createdAt,
+    updatedAt: submission.updatedAt,
+    createdBy: nobody(submission.createdBy),
+    lastUpdatedBy: nobody(submission.lastUpdatedBy),
+    ttlMs: submission.ttlMs,
+    expiresAt: submission.expiresAt,
+    replayCount: submission.replayCount,
+    uploads: [],
+    rejections: [],
+    head: submission.head,
+    token: submission.token,
+    erasedAt: now,
+  };
+  switch (submission.state) {
+    case "finalized":
+      return { ...rest, state: "finalized", submittedAt: submission.submittedAt, finalizedAt: submission.finalizedAt };
+    case "cancelled": {
+      const { cancelledAt, cancelledBy } = submission;
+      const cancelled = { state: "cancelled" as const, cancelledAt, cancelledBy: nobody(cancelledBy) };
+      return { ...rest, ...cancelled, ...(submittedAt !== undefined && { submittedAt }) };
+    }
+    case "expired":
+      return {
+        ...rest,
+        state: "expired",
+        expiredAt: submission.expiredAt,
+        ...(submittedAt !== undefined && { submittedAt }),
+      };
+    default:
+      throw new Error(`a submission that is ${submission.state} would be erased`);
+  }
+}
