@@ -39,14 +39,14 @@ export const CORE: readonly PlantedBug[] = [
     name: "core-job-left-out",
     breaks: "A submit is committed without the job that delivers it.",
     file: COMMIT,
-    edits: [{ find: "    jobs: [...(decision.jobs ?? [])],", replace: "    jobs: []," }],
+    edits: [{ find: "    jobs: [...(decision.jobs ?? []), ...files.jobs,", replace: "    jobs: [...files.jobs," }],
     caughtBy: ["test/contract/states-ends.test.ts"],
   },
   {
     name: "core-job-not-dropped",
     breaks: "The job of a submission that was cancelled stays.",
     file: COMMIT,
-    edits: [{ find: "    dropJobs: [...(decision.dropJobs ?? [])],", replace: "    dropJobs: []," }],
+    edits: [{ find: "    dropJobs: [...(decision.dropJobs ?? []), ", replace: "    dropJobs: [" }],
     caughtBy: ["test/contract/states-ends.test.ts"],
   },
   {

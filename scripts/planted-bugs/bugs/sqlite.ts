@@ -98,8 +98,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    for (const { handoff } of change.side) putHandoff(handoff);",
-        replace: "    queueMicrotask(() => change.side.forEach(({ handoff }) => void putHandoff(handoff)));",
+        find: "    for (const handoff of handoffsIn(change.side)) putHandoff(handoff);",
+        replace: "    queueMicrotask(() => handoffsIn(change.side).forEach((handoff) => void putHandoff(handoff)));",
       },
     ],
     caughtBy: [CONFORMANCE],
