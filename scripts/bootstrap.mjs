@@ -42,6 +42,7 @@ const TASKS = {
   ],
   "test:long": [[bin("vitest"), "run"]],
   "test:planted": [[bin("node"), "scripts/planted-bugs/run.ts"]],
+  story: [[bin("node"), "examples/story/run.ts"]],
   bench: [[bin("node"), "bench/run.ts"]],
   "bench:long": [[bin("node"), "bench/run.ts", "--long"]],
 };
@@ -63,7 +64,7 @@ if (commands === undefined) {
   process.exit(1);
 }
 install();
-if (task.startsWith("test")) installServices();
+if (task.startsWith("test") || task === "story") installServices();
 const env = {
   ...process.env,
   PATH: `${join(modules, ".bin")}:${process.env.PATH}`,
