@@ -12,7 +12,7 @@ export interface DeliveryRate {
 
 const DELIVERIES = 5_000;
 /** As many as one destination gets by default. */
-const AT_ONCE = 16;
+const AT_ONCE = 32;
 const CLIENTS = 32;
 const WARM_UP = 1_000;
 

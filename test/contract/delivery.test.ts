@@ -13,7 +13,7 @@ let intakes = 0;
 
 beforeAll(async () => {
   courier = createScriptedCourier();
-  server = await startTestServer({ courier, env: { FORMBRIDGE_JOB_POLL_MS: "10" } });
+  server = await startTestServer({ courier, env: { FORMBRIDGE_JOB_POLL_MS: "10", FORMBRIDGE_JOBS_PER_LANE: "16" } });
 });
 afterAll(() => server.stop());
 beforeEach(() => courier.parcels.splice(0));

@@ -46,14 +46,16 @@ test("[BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] [RUNNING-OPENAPI-TRUE] every an
   expect(found.join("\n"), `seed ${seed}`).toBe("");
 });
 
+/** A good call of these takes what nobody can guess: a signed URL, a bucket, or the link in a mail. They have tests of their own. */
+const NEEDS_A_GIFT = /Upload|^resumable|^signParts$|^showReview$|^reviewByLink$/;
+
 test("the cases reached every operation of the document, with good calls and bad ones", () => {
   const expected = operations.all.filter(({ id }) => !["healthz", "readyz"].includes(id));
   const missed = expected
     .filter(({ id }) => !result.operations.has(`${id} bad`))
     .map(({ id }) => `${id} was never refused`);
-  // Without file storage no upload is announced, so none is confirmed.
   const done = expected
-    .filter(({ id }) => !/Upload/.test(id) && !result.operations.has(`${id} good`))
+    .filter(({ id }) => !NEEDS_A_GIFT.test(id) && !result.operations.has(`${id} good`))
     .map(({ id }) => `${id} never worked`);
   expect([...missed, ...done]).toEqual([]);
 });

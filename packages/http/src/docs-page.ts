@@ -1,22 +1,37 @@
-import scalar from "@scalar/fastify-api-reference";
-import type { FastifyInstance } from "fastify";
+import Fastify, { type FastifyInstance } from "fastify";
 
 /** The reference page is self-contained: its script comes from here, and it reaches nothing outside. */
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
+
+/** The page and its parts, as an application of their own. What it takes to make them is loaded when somebody looks. */
+async function createPages(): Promise<FastifyInstance> {
+  const { default: scalar } = await import("@scalar/fastify-api-reference");
+  const pages = Fastify();
+  await pages.register(scalar, {
+    routePrefix: "/docs",
+    configuration: { url: "/openapi.json", withDefaultFonts: false, telemetry: false },
+  });
+  return pages;
+}
 
 export async function registerDocs(app: FastifyInstance, document: object): Promise<void> {
   const text = JSON.stringify(document);
   app.get("/openapi.json", async (_request, reply) =>
     reply.header("content-type", "application/json; charset=utf-8").send(text),
   );
-  await app.register(async (scope) => {
-    scope.addHook("onSend", async (_request, reply) => {
-      reply.header("content-security-policy", PAGE_POLICY);
+  let pages: Promise<FastifyInstance> | undefined;
+  for (const url of ["/docs", "/docs/*"]) {
+    app.get(url, async (request, reply) => {
+      pages ??= createPages();
+      const answer = await (await pages).inject({ method: "GET", url: request.url });
+      // What is not there is told like everything else that is not there.
+      if (answer.statusCode === 404) return reply.callNotFound();
+      for (const name of ["content-type", "location", "cache-control"]) {
+        const value = answer.headers[name];
+        if (value !== undefined) reply.header(name, value);
+      }
+      return reply.code(answer.statusCode).header("content-security-policy", PAGE_POLICY).send(answer.rawPayload);
     });
-    await scope.register(scalar, {
-      routePrefix: "/docs",
-      configuration: { url: "/openapi.json", withDefaultFonts: false, telemetry: false },
-    });
-  });
+  }
 }

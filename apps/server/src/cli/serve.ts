@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { readConfig } from "../config/config.ts";
 import { settingsHelp } from "../config/settings.ts";
-import { type RunningServer, serve } from "../serve.ts";
+import type { RunningServer } from "../serve.ts";
 import { print } from "./print.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
@@ -10,6 +10,8 @@ export const serveCommand = (): Command =>
     .description("Start the server. Everything is set by environment variables; the defaults work.")
     .addHelpText("after", `\n${settingsHelp()}\n\nExample:\n  FORMBRIDGE_PORT=8080 formbridge serve`)
     .action(async () => {
+      // Not before it is wanted: the other commands need no server.
+      const { serve } = await import("../serve.ts");
       const server = await serve(readConfig());
       await greet(server);
       stopOnSignal(server);

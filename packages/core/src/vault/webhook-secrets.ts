@@ -4,11 +4,17 @@ import { deriveKeys } from "./secrets.ts";
 /** What the deliveries of an intake are signed with when its definition names no secret: newest first, one for each secret of the server. */
 export type WebhookSecrets = (of: { tenant: string; intakeId: string }) => readonly string[];
 
+/** More intakes than that have theirs derived each time. */
+const MAX_KNOWN = 1_000;
+
 export function createWebhookSecrets(secrets: readonly string[]): WebhookSecrets {
   const keys = deriveKeys(secrets, "webhooks");
-  return ({ tenant, intakeId }) =>
-    keys.map(({ bytes }) => {
-      const mac = createHmac("sha256", bytes).update(JSON.stringify([tenant, intakeId]));
-      return `whsec_${mac.digest("base64")}`;
-    });
+  const known = new Map<string, readonly string[]>();
+  return ({ tenant, intakeId }) => {
+    const name = JSON.stringify([tenant, intakeId]);
+    const derived =
+      known.get(name) ?? keys.map(({ bytes }) => `whsec_${createHmac("sha256", bytes).update(name).digest("base64")}`);
+    if (known.size < MAX_KNOWN) known.set(name, derived);
+    return derived;
+  };
 }

@@ -4,8 +4,9 @@ import type { Guard } from "../guard/create-guard.ts";
 import { readTarget } from "../guard/read-target.ts";
 import { readUrl } from "../read-url.ts";
 import { createTimedCourier } from "../timed-courier.ts";
+import { createConnections } from "./connections.ts";
 import { headersFor } from "./headers.ts";
-import { post as postByUndici, type SendPost } from "./post.ts";
+import { createPost, type SendPost } from "./post.ts";
 import { readAnswer } from "./read-answer.ts";
 import { signatureHeaders } from "./signing.ts";
 
@@ -18,10 +19,13 @@ export interface WebhookOptions {
 }
 
 /** Posts submissions, signed as Standard Webhooks says. Taken is what is answered with 2xx. */
-export function createWebhookCourier({ guard, timeoutMs, now, post = postByUndici }: WebhookOptions): Courier {
+export function createWebhookCourier({ guard, timeoutMs, now, ...options }: WebhookOptions): Courier {
+  const connections = createConnections({ timeoutMs });
+  const { post = createPost(connections) } = options;
   return createTimedCourier({
     timeoutMs,
     about: "The webhook",
+    release: () => connections.close(),
     async carry(parcel, signal) {
       const { destination, deliveryId, body, secrets } = parcel;
       const url = readUrl(destination.url, WEBHOOK_SCHEMES);

@@ -9,6 +9,8 @@ import type { Route } from "../route.ts";
 import { ADMIN_ERRORS, param } from "./shared.ts";
 
 const LINK_ERRORS = [
+  // For an Authorization that is none; the link itself needs none.
+  "unauthorized",
   "bad_request",
   "token_invalid",
   "token_expired",
