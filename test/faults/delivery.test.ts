@@ -1,9 +1,8 @@
 import { afterAll, expect, test } from "vitest";
 import { createDice } from "../simulation/random.ts";
-import { type ServerProcess, startServerProcess, startWorkerProcess, tempFolder } from "../support/child.ts";
 import { caller, type Loose, minimalIntake } from "../support/harness.ts";
 import { create, eventsOf, submit, until } from "../support/moves.ts";
-import { createDatabase } from "../support/services/postgres.ts";
+import { type Api, besideWorkers, embedded, patient, type Scene } from "./delivery-scene.ts";
 import { ADMIN_KEY } from "./ledger-check.ts";
 import { type Receiver, startReceiver } from "./webhook-receiver.ts";
 
@@ -22,77 +21,6 @@ const cleanUp: (() => unknown)[] = [];
 afterAll(async () => {
   for (const undo of cleanUp.reverse()) await undo();
 });
-
-const BASE = {
-  FORMBRIDGE_ADMIN_KEY: ADMIN_KEY,
-  FORMBRIDGE_SECRET: "a secret of every test instance",
-  FORMBRIDGE_RATE_LIMIT: "off",
-  FORMBRIDGE_LOG_LEVEL: "error",
-  FORMBRIDGE_ALLOW_PRIVATE_TARGETS: "1",
-  // What a killed worker held comes back soon.
-  FORMBRIDGE_JOB_LEASE_MS: "1000",
-  FORMBRIDGE_DELIVERY_TIMEOUT_MS: "900",
-  FORMBRIDGE_JOB_POLL_MS: "20",
-};
-
-interface Scene {
-  url: string;
-  /** Kills whoever runs the jobs, and starts another. */
-  kill(): Promise<void>;
-}
-
-/** PostgreSQL: the server goes on while workers die. */
-async function besideWorkers(): Promise<Scene> {
-  const folder = tempFolder();
-  const database = await createDatabase();
-  const env = { ...BASE, FORMBRIDGE_DATA: folder.path, FORMBRIDGE_INTAKES: folder.path };
-  const shared = { ...env, FORMBRIDGE_DATABASE_URL: database.url };
-  const server = await startServerProcess({ ...shared, FORMBRIDGE_WORKER: "off" });
-  let worker = await startWorkerProcess(shared);
-  cleanUp.push(
-    () => folder.remove(),
-    database.drop,
-    () => server.stop(),
-    () => worker.kill(),
-  );
-  return {
-    url: server.url,
-    async kill() {
-      await worker.kill();
-      worker = await startWorkerProcess(shared);
-    },
-  };
-}
-
-/** Embedded: the server is the worker, and dies with it. */
-async function embedded(): Promise<Scene> {
-  const folder = tempFolder();
-  const env = { ...BASE, FORMBRIDGE_DATA: folder.path, FORMBRIDGE_INTAKES: folder.path, FORMBRIDGE_WORKER: "on" };
-  let server: ServerProcess = await startServerProcess(env);
-  const port = new URL(server.url).port;
-  cleanUp.push(
-    () => folder.remove(),
-    () => server.stop(),
-  );
-  return {
-    url: server.url,
-    async kill() {
-      await server.kill();
-      server = await startServerProcess({ ...env, FORMBRIDGE_PORT: port });
-    },
-  };
-}
-
-type Api = { adminKey: string; call: ReturnType<typeof caller> };
-
-/** Calls again while the server is away. Every write has an idempotency key, or none is needed. */
-const patient = (url: string): Api => {
-  const call = caller(url);
-  return {
-    adminKey: ADMIN_KEY,
-    call: (...args) => until(() => call(...args).catch(() => undefined), 60_000),
-  };
-};
 
 interface Story {
   submissionId: string;
@@ -159,6 +87,7 @@ test.each([
   async (name, start) => {
     process.stdout.write(`delivery: FORMBRIDGE_DELIVERY_SEED=${SEED}\n`);
     const scene = await start();
+    cleanUp.push(scene.end);
     const receiver = await startReceiver(SECRET, { dice, failing: FAILING });
     cleanUp.push(() => receiver.stop());
     const retryPolicy = { maxAttempts: 100, initialDelayMs: 10, maxDelayMs: 100, factor: 2 };
