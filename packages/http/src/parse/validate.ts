@@ -24,11 +24,15 @@ const queries = compiler({ coerceTypes: true });
 /** Checks what came against its wire schema; what does not fit is a 400 that names the place. */
 export type Check = (value: unknown) => void;
 
-export const checkBody = (schema: TSchema): Check => check(bodies.compile(schema), "The body");
-export const checkQuery = (schema: TSchema): Check => check(queries.compile(schema), "The query");
+export const checkBody = (schema: TSchema): Check => check(() => bodies.compile(schema), "The body");
+export const checkQuery = (schema: TSchema): Check => check(() => queries.compile(schema), "The query");
 
-function check(validate: ValidateFunction, what: string): Check {
+/** Compiled with the first request that needs it: a start would wait for all of them. */
+function check(compile: () => ValidateFunction, what: string): Check {
+  let compiled: ValidateFunction | undefined;
   return (value) => {
+    compiled ??= compile();
+    const validate = compiled;
     if (validate(value)) return;
     const [error] = validate.errors ?? [];
     const place = placeOf(error);
