@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { readdirSync, renameSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { Upload } from "tus-js-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
@@ -78,6 +80,45 @@ it("[UPLOADS-RESUME] a file that broke off goes on where it stopped, over HTTP, 
   expect(asked.slice(0, 2)).toEqual(["HEAD", String(offset)]);
   const reply = await confirm(server, signed.resumeToken, signed.uploadId);
   expect(reply.body.fields.any).toMatchObject({ sizeBytes: BYTES.length, sha256: digestOf(BYTES) });
+});
+
+it("[UPLOADS-RESUME] a file whose last byte came is there, whatever became of the line or the server after it", async () => {
+  const cut = await waiting();
+  const { hostname, port, pathname, search } = new URL(cut.resumable.url);
+  const socket = connect(Number(port), hostname);
+  const type = "Content-Type: application/offset+octet-stream";
+  const headers = ["Host: x", "Tus-Resumable: 1.0.0", type, "Upload-Offset: 0", "Transfer-Encoding: chunked"];
+  socket.write([`PATCH ${pathname}${search} HTTP/1.1`, ...headers, "", BYTES.length.toString(16), ""].join("\r\n"));
+  socket.write(BYTES);
+  await until(() => sizeAtRest(server, cut.uploadId) === BYTES.length);
+  // The body's own end never comes.
+  socket.destroy();
+  await until(() => filesAtRest(server).some((name) => name.includes(cut.uploadId) && !name.endsWith(".busy")));
+  expect((await head(cut)).headers["upload-offset"]).toBe(String(BYTES.length));
+  expect((await confirm(server, cut.resumeToken, cut.uploadId)).body.fields.any.sha256).toBe(digestOf(BYTES));
+
+  const killed = await waiting();
+  await patch(killed, 0, BYTES);
+  const folder = join(server.folder, "uploads");
+  const whole = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((at) => at.includes(killed.uploadId));
+  // As a server leaves it that dies with the last byte written.
+  renameSync(join(folder, whole ?? ""), join(folder, whole?.replace(".whole", ".part") ?? ""));
+  expect((await head(killed)).headers["upload-offset"]).toBe(String(BYTES.length));
+  expect((await confirm(server, killed.resumeToken, killed.uploadId)).status).toBe(200);
+});
+
+it("[UPLOADS-RESUME-BOUND] nothing follows the last byte, and what is tried leaves nothing", async () => {
+  const signed = await waiting();
+  const ours = () => filesAtRest(server).filter((name) => name.includes(signed.uploadId));
+  const post = { ...TUS, "upload-length": String(BYTES.length), "content-type": "application/offset+octet-stream" };
+  const made = await server.call("POST", pathOf(signed), { raw: BYTES.subarray(0, 10), headers: post });
+  expect(made.headers["upload-offset"]).toBeUndefined();
+  expect(ours()).toEqual([]);
+  await patch(signed, 0, BYTES);
+  expect((await patch(signed, BYTES.length, Buffer.alloc(0))).headers["upload-offset"]).toBe(String(BYTES.length));
+  expectError(await patch(signed, BYTES.length, BYTES.subarray(0, 1)), 413, "payload_too_large");
+  expectError(await patch(signed, 0, BYTES.subarray(0, 1)), 409, "conflict");
+  expect(ours()).toHaveLength(1);
 });
 
 it("[UPLOADS-RESUME] a client that creates its upload is given the one that was announced", async () => {

@@ -21,6 +21,7 @@ export async function receive(
   { bytes, options }: { bytes: AsyncIterable<Uint8Array>; options: ReceiveOptions },
 ): Promise<number> {
   await mkdir(places.folder, { recursive: true, mode: 0o700 });
+  if (!options.isWhole && (await exists(places.whole))) return await goOnAfterEnd(file, bytes, options);
   const handle = await take(places, options.deadAfterMs);
   let count = 0;
   try {
@@ -30,24 +31,34 @@ export async function receive(
       throw new UploadMisfit(`${file.sizeBytes} bytes were announced, ${count} came.`);
     }
   } catch (error) {
-    await leave(places, handle, options);
+    await leave(places, handle, { ...options, sizeBytes: file.sizeBytes });
     throw error;
   }
   await handle.sync();
   await handle.close();
-  await renamed(places.busy, count === file.sizeBytes ? places.whole : places.part);
+  const isThere = await renamed(places.busy, count === file.sizeBytes ? places.whole : places.part);
   await refuseSealed(places);
+  if (!isThere) throw new UploadBusy("the file was taken away meanwhile");
   await syncFolder(places.folder);
   return count;
 }
 
+/** All of it is there: nothing can follow. */
+async function goOnAfterEnd(
+  { sizeBytes }: AnnouncedFile,
+  bytes: AsyncIterable<Uint8Array>,
+  { from }: ReceiveOptions,
+): Promise<number> {
+  if (from !== sizeBytes) throw new UploadMisfit(`All ${sizeBytes} bytes are there.`);
+  for await (const piece of bytes) {
+    if (piece.length > 0) throw new UploadMisfit(`${sizeBytes} bytes were announced, more came.`);
+  }
+  return sizeBytes;
+}
+
 /** What came too late for a file that was sealed meanwhile is nobody's. */
 async function refuseSealed(places: Places): Promise<void> {
-  const isSealed = await stat(places.kept).then(
-    () => true,
-    () => false,
-  );
-  if (!isSealed) return;
+  if (!(await exists(places.kept))) return;
   await removed(places.whole);
   await removed(places.part);
   throw new UploadBusy("the file was sealed meanwhile");
@@ -112,13 +123,22 @@ async function pour(
   return count;
 }
 
-async function leave(places: Places, handle: FileHandle, { isWhole }: ReceiveOptions): Promise<void> {
+/** What came before a break is kept; when that was all of it, only the goodbye is missing. */
+async function leave(
+  places: Places,
+  handle: FileHandle,
+  { isWhole, sizeBytes }: Pick<ReceiveOptions, "isWhole"> & { sizeBytes: number },
+): Promise<void> {
   if (isWhole) {
     await handle.close();
     await removed(places.busy);
     return;
   }
-  await handle.sync().catch(() => {});
+  const size = await handle.sync().then(
+    async () => (await handle.stat()).size,
+    () => undefined,
+  );
   await handle.close();
-  await renamed(places.busy, places.part);
+  if (size === 0) await removed(places.busy);
+  else await renamed(places.busy, size === sizeBytes ? places.whole : places.part);
 }

@@ -93,8 +93,10 @@ function refusalOf(status: number, thrown: unknown, words: string): unknown {
 
 function webRequest({ request, body }: TusRequest): Request {
   const headers = new Headers();
+  // Without a body there is nothing that a type or a length would be about: a POST that brings bytes brings them for nobody.
+  const told = body === undefined ? /^(?:tus-|upload-)/ : /^(?:tus-|upload-|content-)/;
   for (const [name, value] of Object.entries(request.headers)) {
-    if (typeof value === "string" && /^(?:tus-|upload-|content-)/.test(name)) headers.set(name, value);
+    if (typeof value === "string" && told.test(name)) headers.set(name, value);
   }
   const { method } = request;
   const url = `http://upload${request.url}`;

@@ -24,7 +24,8 @@ export const BYTE_PATHS = [
 
 /** A request whose body takes as long as its client needs, as long as bytes keep coming. */
 export const carriesBytes = ({ method, url }: { method?: string | undefined; url?: string | undefined }): boolean =>
-  (method === "PUT" || method === "PATCH") && /^\/uploads\/[^/?]+(?:\/resumable)?(?:\?|$)/.test(url ?? "");
+  (method === "PUT" && /^\/uploads\/[^/?]+(?:\?|$)/.test(url ?? "")) ||
+  (method === "PATCH" && /^\/uploads\/[^/?]+\/resumable(?:\?|$)/.test(url ?? ""));
 
 export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOptions): void {
   app.register(async (scope) => {
@@ -33,9 +34,10 @@ export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOp
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
     const { operations } = options;
     scope.put("/uploads/:uploadId", async (request, reply) => {
-      const bytes = bodyOf(request, options.idleMs);
-      const call = { ...grantOf(request), ...announcedBy(request), bytes };
-      const answer = await closing(request, reply, operations.receiveUpload(call));
+      const answer = await closing(request, reply, async () => {
+        const bytes = bodyOf(request, options.idleMs);
+        return await operations.receiveUpload({ ...grantOf(request), ...announcedBy(request), bytes });
+      });
       return sendAnswer(reply, answer, options);
     });
     scope.route({
@@ -46,11 +48,12 @@ export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOp
     scope.route({
       method: ["HEAD", "PATCH", "POST"],
       url: "/uploads/:uploadId/resumable",
-      handler: async (request, reply) => {
-        const upload = await closing(request, reply, operations.resumeUpload(grantOf(request)));
-        const body = request.method === "PATCH" ? bodyOf(request, options.idleMs) : undefined;
-        return await closing(request, reply, serveTus({ request, reply, upload, body }));
-      },
+      handler: async (request, reply) =>
+        await closing(request, reply, async () => {
+          const upload = await operations.resumeUpload(grantOf(request));
+          const body = request.method === "PATCH" ? bodyOf(request, options.idleMs) : undefined;
+          return await serveTus({ request, reply, upload, body });
+        }),
     });
   });
 }
@@ -77,9 +80,9 @@ function announcedBy({ headers }: FastifyRequest): { contentLength?: number; con
 const MAX_DRAIN = 1_048_576;
 
 /** A refusal while the body is still coming: whoever sends it should stop. */
-async function closing<T>(request: FastifyRequest, reply: FastifyReply, work: Promise<T>): Promise<T> {
+async function closing<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     const { raw } = request;
     const left = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
@@ -142,17 +145,25 @@ const SAVED_ONLY = {
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, operations: Operations): Promise<FastifyReply> {
   const file = await operations.readUpload(grantOf(request));
-  const range: ByteRange | undefined = parseRange(request.headers.range, file.sizeBytes);
+  const etag = `"${file.sha256}"`;
+  const range = rangeOf(request, { etag, sizeBytes: file.sizeBytes });
   const { start, end } = range ?? { start: 0, end: file.sizeBytes - 1 };
+  // Before a header is set: a file that can't be read is no attachment.
+  const bytes = request.method === "HEAD" ? undefined : Readable.from(await file.read(range), { objectMode: false });
   reply.headers({
     ...SAVED_ONLY,
     "content-type": file.mimeType,
     "content-disposition": file.disposition,
     "content-length": end - start + 1,
-    etag: `"${file.sha256}"`,
+    etag,
     ...(range && { "content-range": `bytes ${start}-${end}/${file.sizeBytes}` }),
   });
   reply.code(range === undefined ? 200 : 206);
-  if (request.method === "HEAD") return reply.send();
-  return reply.send(Readable.from(await file.read(range), { objectMode: false }));
+  return reply.send(bytes);
+}
+
+/** `If-Range`: a part is of use only to whoever has another part of the same file. */
+function rangeOf({ headers }: FastifyRequest, file: { etag: string; sizeBytes: number }): ByteRange | undefined {
+  const wanted = headers["if-range"];
+  return wanted === undefined || wanted === file.etag ? parseRange(headers.range, file.sizeBytes) : undefined;
 }

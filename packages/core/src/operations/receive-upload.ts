@@ -13,13 +13,27 @@ export async function openIncoming(
   context: Context,
   call: GrantCall,
   use: UploadGrant["use"],
-): Promise<{ file: AnnouncedFile; grant: UploadGrant }> {
+): Promise<{ file: AnnouncedFile; grant: UploadGrant; leftMs: number }> {
   const { grant, submission, upload, now } = await openGrant(context, call, use);
   const refusal = endedError(submission, now) ?? refuseLocked(submission);
   if (refusal !== undefined) throw refusal;
   if (upload.confirmed !== undefined) throw confirmedAlready();
   const { uploadId, sizeBytes, mimeType } = upload;
-  return { file: { name: fileOf(submission, uploadId), sizeBytes, mimeType }, grant };
+  const leftMs = upload.expiresAt + context.deps.settings.policy.uploadGraceMs - now;
+  return { file: { name: fileOf(submission, uploadId), sizeBytes, mimeType }, grant, leftMs };
+}
+
+/** A client may be slow, but not so slow that its file would be taken away before it is there. */
+export async function* inTime(bytes: AsyncIterable<Uint8Array>, leftMs: number): AsyncGenerator<Uint8Array> {
+  const end = performance.now() + leftMs;
+  for await (const piece of bytes) {
+    if (performance.now() > end) {
+      throw new ContractError("token_expired", "The URL's time is over, and so is that of its file.", {
+        reason: "ttl_elapsed",
+      });
+    }
+    yield piece;
+  }
 }
 
 const confirmedAlready = (): ContractError => new ContractError("conflict", "The upload is already confirmed.");
@@ -41,11 +55,11 @@ export async function receiveUpload(
   context: Context,
   call: ReceiveUploadCall,
 ): Promise<Answer<{ ok: true; submissionId: string; uploadId: string; sizeBytes: number }>> {
-  const { file } = await openIncoming(context, call, "put");
+  const { file, leftMs } = await openIncoming(context, call, "put");
   const way = throughUs(context);
   refuseOther(file, call);
   await refuseSealed(way, file);
-  await inContract(way.receive(file, call.bytes, { from: 0, isWhole: true }));
+  await inContract(way.receive(file, inTime(call.bytes, leftMs), { from: 0, isWhole: true }));
   const { submissionId, uploadId } = file.name;
   return { body: { ok: true, submissionId, uploadId, sizeBytes: file.sizeBytes } };
 }

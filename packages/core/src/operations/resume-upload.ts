@@ -1,4 +1,4 @@
-import { openIncoming, refuseSealed, throughUs } from "./receive-upload.ts";
+import { inTime, openIncoming, refuseSealed, throughUs } from "./receive-upload.ts";
 import type { Context } from "./support/context.ts";
 import { type GrantCall, inContract, signedUrl } from "./support/files.ts";
 
@@ -15,14 +15,21 @@ export interface ResumableUpload {
 }
 
 export async function resumeUpload(context: Context, call: GrantCall): Promise<ResumableUpload> {
-  const { file, grant } = await openIncoming(context, call, "resume");
+  const { file, grant, leftMs } = await openIncoming(context, call, "resume");
   const way = throughUs(context);
   await refuseSealed(way, file);
   return {
     uploadId: file.name.uploadId,
     url: await signedUrl(context.deps, grant),
     sizeBytes: file.sizeBytes,
-    received: async () => (await inContract(way.received(file.name))).bytes,
-    append: async (bytes, from) => await inContract(way.receive(file, bytes, { from, isWhole: false })),
+    async received() {
+      const { bytes } = await inContract(way.received(file.name));
+      if (bytes < file.sizeBytes) return bytes;
+      // Whoever sent the last byte may have died before the file was called whole; its client would send nothing more.
+      return await inContract(way.receive(file, nothing(), { from: bytes, isWhole: false }));
+    },
+    append: async (bytes, from) => await inContract(way.receive(file, inTime(bytes, leftMs), { from, isWhole: false })),
   };
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

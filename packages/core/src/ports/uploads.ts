@@ -41,9 +41,11 @@ export interface ReceivingWay {
   /**
    * Takes bytes from `from` on and answers how many there are then. The file has arrived, durably, when all announced bytes came;
    * until then no `seal` sees it. `isWhole`: a stream that does not make the whole file leaves nothing behind; otherwise what came
-   * is kept for whoever goes on, and `from` must be the number of bytes there. Never takes a byte more than announced.
+   * is kept for whoever goes on, and `from` must be the number of bytes there; no more bytes, after the last of them, make them
+   * the arrived file, however the one who sent them ended. Never takes a byte more than announced.
    *
-   * Throws `UploadBusy` while another call is running, `UploadMisfit` for bytes that don't fit, and what `bytes` throws.
+   * Throws `UploadBusy` while another call is running, or when the file was taken away meanwhile, `UploadMisfit` for bytes that
+   * don't fit, and what `bytes` throws.
    */
   receive(
     file: AnnouncedFile,
