@@ -78,6 +78,29 @@ it("[DELIVERY-WAIT-RECORDED] the caller and those who retry meanwhile get one an
   expect(replies.filter(({ body }) => body._idempotent === false)).toHaveLength(1);
 });
 
+it.each([
+  ["revoke", false],
+  ["revoke, then reissue", true],
+])("[DELIVERY-WAIT-RECORDED] a submit that waits tells no token after a %s", async (_case, isReissued) => {
+  const intake = await delivered();
+  courier.next(intake, "hold");
+  const { resumeToken, submissionId } = await filled(intake);
+  const waiting = submit(server, resumeToken, `submit-revoked-${isReissued}`, WAIT);
+  await until(() => courier.held() > 0);
+  server.clock.advance(1);
+  for (const step of ["revoke", ...(isReissued ? ["reissue"] : [])]) {
+    const done = await server.call("POST", `/submissions/${submissionId}/tokens/${step}`, {
+      key: server.adminKey,
+      body: {},
+    });
+    expect(done.status).toBe(200);
+  }
+  courier.release();
+  const { status, body, headers } = await waiting;
+  expect([status, body.state]).toEqual([200, "finalized"]);
+  expect([body.resumeToken, body.tokenExpiresAt, headers["x-resume-token"]]).toEqual(Array(3).fill(undefined));
+});
+
 it("[DELIVERY-WAIT-RECORDED] what was answered as submitted stays so, whenever the delivery ends", async () => {
   const intake = await delivered();
   courier.next(intake, "hold");

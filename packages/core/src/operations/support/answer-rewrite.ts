@@ -34,8 +34,10 @@ function rewritten(
   const { submissionId: _, recordedAt: _at, ...kept } = record;
   const recorded = openAnswer(deps, record, after.tenant);
   if (!("body" in recorded)) throw new Error("a submit that failed waits for no delivery");
-  const { warning: _said, ...body } = recorded.body as SubmitResponse;
-  const holdsToken = body.resumeToken !== undefined && token !== undefined;
+  const { warning: _said, resumeToken, tokenExpiresAt: _until, ...body } = recorded.body as SubmitResponse;
+  // Whoever held a token that was revoked since is told no other.
+  const isRevoked = after.tokensRevoked || after.epochSince > record.recordedAt;
+  const holdsToken = resumeToken !== undefined && token !== undefined && !isRevoked;
   const answer = {
     body: {
       ...body,

@@ -94,10 +94,11 @@ const bodyOf = <Body extends object>({ spec, actor, key }: Attempt<Body>, shown:
   ...(key && { _idempotent: false }),
 });
 
-/** The new token goes to those who held the one before it, and to keys that may hold it. */
+/** The new token goes to those who held the one before it, unless that was revoked since, and to keys that may hold it. */
 function shownTo({ context, found }: Attempt<object>, after: Submission, token: string | undefined): Shown {
   const { deps } = context;
-  const holds = found.token?.standing === "current" || mayHoldToken(found.principal, found.submission);
+  const held = found.token?.standing === "current" && after.epoch === found.submission.epoch;
+  const holds = held || mayHoldToken(found.principal, found.submission);
   const current = token ?? tokenFor(deps, found);
   return {
     submission: after,

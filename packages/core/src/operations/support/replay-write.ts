@@ -42,8 +42,8 @@ export async function replayWrite<Body extends object>(
   if (open?.key !== record.ref.hash || now >= open.by) return answer;
   const later = async (): Promise<Answer<Body>> => {
     await awaitFirstDelivery(context, { submission: after, now, until: open.by });
-    const then = await loadOpened(context, after, record.ref);
-    return then?.record === undefined ? answer : replayOf<Body>(attempt, then.record);
+    const then = await recordNow(attempt, record.ref);
+    return then === undefined ? answer : replayOf<Body>(attempt, then);
   };
   return { ...answer, later };
 }
@@ -53,10 +53,16 @@ export async function recordedAnswer<Body extends object>(
   attempt: Attempt<Body>,
   ref: KeyRef,
 ): Promise<Answer<Body> | undefined> {
-  const then = await loadOpened(attempt.context, attempt.found.submission, ref);
-  if (then?.record === undefined) return undefined;
-  const { body, mark } = replayOf<Body>(attempt, then.record);
+  const record = await recordNow(attempt, ref);
+  if (record === undefined) return undefined;
+  const { body, mark } = replayOf<Body>(attempt, record);
   return { body: { ...body, _idempotent: false }, ...(mark && { mark }) };
+}
+
+/** Undefined when it is forgotten, or was erased with its submission. */
+async function recordNow({ context, found }: Attempt<object>, ref: KeyRef): Promise<KeyRecord | undefined> {
+  const then = await loadOpened(context, found.submission, ref);
+  return then?.submission.erasedAt === undefined ? then?.record : undefined;
 }
 
 function replayOf<Body extends object>({ context, found }: Attempt<Body>, record: KeyRecord): Answer<Body> {
