@@ -1,3 +1,5 @@
+import { readdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { create, expectError, filled, history, MINUTE, SECOND, setFields } from "../support/submissions.ts";
@@ -102,6 +104,21 @@ describe("a confirmed file", () => {
     }
     const first = await download(url, { range: "bytes=0-3" });
     expect(first.response.headers.get("content-range")).toBe(`bytes 0-3/${PNG.length}`);
+    const etag = first.response.headers.get("etag") ?? "";
+    const parts = [etag, '"another"'].map((known) => download(url, { range: "bytes=0-3", "if-range": known }));
+    expect((await Promise.all(parts)).map(({ response }) => response.status)).toEqual([206, 200]);
+  });
+
+  it("[UPLOADS-SAVED-ONLY] is no attachment, nor a part of one, when it can't be read", async () => {
+    const { token, uploadId } = await walk(server, png);
+    const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
+    const places = readdirSync(join(server.folder, "uploads"), { recursive: true, encoding: "utf8" });
+    const place = places.find((name) => name.includes(uploadId));
+    unlinkSync(join(server.folder, "uploads", place ?? ""));
+    const { response, bytes } = await download(url, { range: "bytes=0-3" });
+    expect(response.status).toBe(500);
+    expect(JSON.parse(bytes.toString()).error.type).toBe("internal_error");
+    for (const name of ["content-disposition", "content-range", "etag"]) expect(response.headers.get(name)).toBeNull();
   });
 });
 
@@ -117,6 +134,27 @@ describe("a file of a sensitive field", () => {
     const told = JSON.stringify(await history(server, submissionId));
     expect(told).not.toContain("diagnosis");
     expect(told).not.toContain(digestOf(PDF));
+  });
+
+  it("[UPLOADS-SENSITIVE] [FIELDS-SENSITIVE-SEALED] has its name and digest nowhere in clear at rest", async () => {
+    const bytes = Buffer.from("%PDF-1.7 a sensitive file\n%%EOF\n");
+    const secret = { field: "secret", bytes, filename: "prognosis.pdf", sha256: digestOf(bytes) };
+    const { token, uploadId } = await walk(server, secret);
+    const pending = await announced(server, token, { ...secret, filename: "anamnesis.pdf" });
+    const rest = await server.atRest();
+    for (const text of ["prognosis", "anamnesis", digestOf(bytes)]) expect(rest).not.toContain(text);
+    const late = (await server.call("GET", `/resume/${token}`)).body.pendingUploads;
+    expect(late).toMatchObject([{ uploadId: pending.uploadId, filename: "[sensitive]" }]);
+    const own = await server.call("GET", `/resume/${pending.resumeToken}`);
+    expect(own.body.pendingUploads).toMatchObject([{ filename: "anamnesis.pdf" }]);
+    const given = (await server.call("GET", `/resume/${pending.resumeToken}/uploads/${uploadId}`)).body;
+    expect(given).toMatchObject({ filename: "prognosis.pdf", sha256: digestOf(bytes) });
+    const { response } = await download(given.url);
+    expect(response.headers.get("content-disposition")).toContain("prognosis.pdf");
+    expect(response.headers.get("etag")).toContain(digestOf(bytes));
+    await send(pending, bytes);
+    const confirmed = await confirm(server, pending.resumeToken, pending.uploadId);
+    expect(confirmed.body.fields.secret).toMatchObject({ filename: "anamnesis.pdf", sha256: digestOf(bytes) });
   });
 });
 

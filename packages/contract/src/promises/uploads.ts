@@ -19,7 +19,10 @@ export const UPLOADS_PROMISES = [
     says: "A body of another length or type, without a length, or cut off is refused, and nothing of it is left behind.",
   },
   { id: "UPLOADS-ONE-WRITER", says: "While a file is being sent, a second one to the same URL is a 409." },
-  { id: "UPLOADS-SLOW", says: "A file may come as slowly as its client likes; silence ends it." },
+  {
+    id: "UPLOADS-SLOW",
+    says: "A file may come slowly, as long as it is wanted; silence ends it, and a body that is refused is not waited for.",
+  },
   { id: "UPLOADS-LARGE", says: "A file may be larger than any other body, and is never held in memory." },
   { id: "UPLOADS-RESUME", says: "A file that broke off goes on where it stopped, by tus." },
   {
@@ -62,7 +65,7 @@ export const UPLOADS_PROMISES = [
   { id: "UPLOADS-RANGE", says: "A part of a file can be had by a range of bytes." },
   {
     id: "UPLOADS-SENSITIVE",
-    says: "A file of a sensitive field is not given to those who see its value masked, nor named in events.",
+    says: "A file of a sensitive field is not given to those who see its value masked, nor named in events or in clear at rest.",
   },
   { id: "UPLOADS-SCAN", says: "With a scanner, a file in which it finds something is a 422 and is gone." },
   {

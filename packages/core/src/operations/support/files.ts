@@ -6,6 +6,7 @@ import { type FileName, StorageDown, UploadBusy, UploadMisfit, type UploadStorag
 import type { UploadGrant } from "../../vault/upload-grants.ts";
 import type { Deps } from "../deps.ts";
 import type { Context } from "./context.ts";
+import { openRow } from "./open-snapshot.ts";
 
 /** Files need a place to go: without one, an upload is neither promised nor recorded. */
 export function requireStorage(storage: UploadStorage | undefined): UploadStorage {
@@ -71,7 +72,7 @@ export async function openGrant({ deps }: Context, call: GrantCall, use: UploadG
       expiredFor: now - expiresAt,
     });
   }
-  const submission = snapshot?.submission;
+  const submission = snapshot && openRow(deps.sealer, snapshot);
   const upload = submission?.uploads.find((known) => known.uploadId === uploadId);
   if (submission === undefined || upload === undefined) throw noUpload();
   return { grant, submission, upload, now };

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@formbridge/contract";
 import { joinSensitive, splitSensitive } from "../../domain/fields/mask.ts";
+import { joinUploads, splitUploads } from "../../domain/files/sensitive-uploads.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Sealed, Sealer } from "../../ports/sealer.ts";
@@ -15,16 +16,24 @@ export const boundToAnswer = (submission: { tenant: string; submissionId: string
 /** The submission with its sensitive values back in their places. */
 export function openRow(sealer: Sealer, row: SubmissionRow): Submission {
   if (row.sealedFields === undefined) return row.submission;
-  const sensitive = JSON.parse(sealer.open(row.sealedFields, boundToFields(row.submission))) as JsonObject;
-  return { ...row.submission, fields: joinSensitive(row.submission.fields, sensitive) };
+  const { submission } = row;
+  const { uploads, ...fields } = JSON.parse(sealer.open(row.sealedFields, boundToFields(submission))) as JsonObject;
+  return {
+    ...submission,
+    fields: joinSensitive(submission.fields, fields),
+    uploads: joinUploads(submission.uploads, uploads),
+  };
 }
 
-/** The row to store: sensitive values taken out and sealed. */
+/** The row to store: sensitive values, and what tells of sensitive files, taken out and sealed. */
 export function closeRow(sealer: Sealer, submission: Submission, intake: CompiledIntake): SubmissionRow {
-  const { open, sealed } = splitSensitive(submission.fields, intake);
-  if (sealed === undefined) return { submission };
+  const fields = splitSensitive(submission.fields, intake);
+  const uploads = splitUploads(submission.uploads, intake);
+  if (fields.sealed === undefined && uploads.sealed === undefined) return { submission };
+  // Values are under pointers, which start with a slash.
+  const sealed = { ...fields.sealed, ...(uploads.sealed && { uploads: uploads.sealed }) };
   return {
-    submission: { ...submission, fields: open },
+    submission: { ...submission, fields: fields.open, uploads: uploads.open },
     sealedFields: sealer.seal(JSON.stringify(sealed), boundToFields(submission)),
   };
 }

@@ -1,6 +1,7 @@
 import type { SubmissionRecord, SubmissionSummary } from "@formbridge/contract";
 import { pendingUploads } from "../../domain/decide/validate.ts";
-import { maskFields } from "../../domain/fields/mask.ts";
+import { MASK, maskFields } from "../../domain/fields/mask.ts";
+import { isSensitiveUpload } from "../../domain/files/sensitive-uploads.ts";
 import { type Instant, toIso } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Delivery, Review, Submission } from "../../domain/submission.ts";
@@ -38,7 +39,7 @@ export function recordOf(shown: Shown, seen: Sight): SubmissionRecord {
       ttl: { expiresAt: toIso(expiresAt), remainingMs: Math.max(0, expiresAt - now) },
     }),
     ...endings(submission),
-    ...(sight !== "state" && progress(shown)),
+    ...(sight !== "state" && progress(shown, sight)),
   };
 }
 
@@ -65,17 +66,17 @@ const endings = (submission: Submission) => ({
 });
 
 /** Uploads, reviews and delivery, where there are any. */
-function progress({ submission, intake, now }: Shown) {
+function progress({ submission, intake, now }: Shown, sight: Sight) {
   const pending = pendingUploads(submission, now);
   return {
     ...(pending.length > 0 && {
-      pendingUploads: pending.map(({ field, uploadId, filename, sizeBytes, mimeType, requestedAt }) => ({
-        field,
-        uploadId,
-        filename,
-        sizeBytes,
-        mimeType,
-        requestedAt: toIso(requestedAt),
+      pendingUploads: pending.map((upload) => ({
+        field: upload.field,
+        uploadId: upload.uploadId,
+        filename: sight === "masked" && isSensitiveUpload(upload, intake) ? MASK : upload.filename,
+        sizeBytes: upload.sizeBytes,
+        mimeType: upload.mimeType,
+        requestedAt: toIso(upload.requestedAt),
       })),
     }),
     ...(submission.rejections.length > 0 && {
