@@ -1,7 +1,10 @@
-import { readdirSync, unlinkSync } from "node:fs";
+import { once } from "node:events";
+import { readdirSync, readlinkSync, unlinkSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
+import { until } from "../support/moves.ts";
 import { create, expectError, filled, history, MINUTE, SECOND, setFields } from "../support/submissions.ts";
 import { announced, confirm, digestOf, FILES_SCHEMA, PDF, PNG, send, walk } from "../support/uploads.ts";
 
@@ -21,6 +24,16 @@ const download = async (url: string, headers: Record<string, string> = {}) => {
   const response = await fetch(url, { headers });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
+
+/** How often this process, which runs the server, has a file open. */
+const openFiles = (uploadId: string): number =>
+  readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).includes(uploadId);
+    } catch {
+      return false;
+    }
+  }).length;
 
 describe("a confirmed file", () => {
   it("[UPLOADS-DOWNLOAD] is given by a URL of short life to those who may read the submission", async () => {
@@ -107,6 +120,28 @@ describe("a confirmed file", () => {
     const etag = first.response.headers.get("etag") ?? "";
     const parts = [etag, '"another"'].map((known) => download(url, { range: "bytes=0-3", "if-range": known }));
     expect((await Promise.all(parts)).map(({ response }) => response.status)).toEqual([206, 200]);
+  });
+
+  it("[UPLOADS-DOWNLOAD] is not held open for clients that are gone", async () => {
+    const bytes = Buffer.alloc(2_000_000, "formbridge\n");
+    const { token, uploadId } = await walk(server, { field: "any", bytes, mimeType: "text/plain" });
+    const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
+    const { hostname, port, pathname, search } = new URL(url);
+    // What is left open is closed some day, with a warning.
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => void warnings.push(message);
+    process.on("warning", note);
+    for (let round = 0; round < 100; round++) {
+      const socket = connect(Number(port), hostname).on("error", () => {});
+      await once(socket, "connect");
+      socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      // Gone a little later each time: before the answer, while it is being made, while it comes.
+      for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setImmediate(resolve));
+      socket.resetAndDestroy();
+    }
+    await until(() => openFiles(uploadId) === 0);
+    process.off("warning", note);
+    expect(warnings.filter((words) => words.includes("garbage collection"))).toEqual([]);
   });
 
   it("[UPLOADS-SAVED-ONLY] is no attachment, nor a part of one, when it can't be read", async () => {

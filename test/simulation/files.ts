@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import type { FileName, UploadStorage } from "@formbridge/core";
 import { inFlight, type World } from "./world.ts";
 
@@ -34,10 +35,7 @@ export function createFiles(world: () => World): UploadStorage {
       arrived.set(idOf(name), came);
       return { sizeBytes: came.length };
     },
-    read: async (name) =>
-      (async function* () {
-        yield arrived.get(idOf(name)) ?? Buffer.alloc(0);
-      })(),
+    read: async (name) => Readable.from([arrived.get(idOf(name)) ?? Buffer.alloc(0)]),
     drop: async () => {},
     list: async () => ({ names: [] }),
   };

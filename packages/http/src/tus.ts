@@ -55,6 +55,8 @@ const TYPES: Record<number, ErrorType> = {
   413: "payload_too_large",
   415: "unsupported_media_type",
   423: "conflict",
+  // Another request did not let go of the upload in time.
+  500: "service_unavailable",
 };
 
 /** Speaks tus 1.0 about one upload. The protocol is the library's; what it refuses is told in our envelope. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
 import { ContractError, type Operations } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendAnswer } from "./encode.ts";
@@ -149,7 +148,7 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, operations
   const range = rangeOf(request, { etag, sizeBytes: file.sizeBytes });
   const { start, end } = range ?? { start: 0, end: file.sizeBytes - 1 };
   // Before a header is set: a file that can't be read is no attachment.
-  const bytes = request.method === "HEAD" ? undefined : Readable.from(await file.read(range), { objectMode: false });
+  const bytes = request.method === "HEAD" ? undefined : await file.read(range);
   reply.headers({
     ...SAVED_ONLY,
     "content-type": file.mimeType,

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { ScanFailed, type ScanVerdict } from "@formbridge/core";
 import { foundWords } from "./words.ts";
 
@@ -9,25 +9,30 @@ const FOUND = 1;
 
 /** The file on standard input; 0 is clean, 1 is found, as ClamAV has it. Anything else is no verdict. */
 export async function scanByCommand(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: Readable,
   { argv, timeoutMs }: { argv: readonly string[]; timeoutMs: number },
 ): Promise<ScanVerdict> {
   const [program = "", ...args] = argv;
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"], timeout: timeoutMs, killSignal: "SIGKILL" });
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
+  const timer = setTimeout(() => {
+    child.kill("SIGKILL");
+    // What it has started itself may live on with its output open, and would be waited for.
+    child.stdin.destroy();
+    child.stdout.destroy();
+  }, timeoutMs);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once("error", (cause) => reject(new ScanFailed("the scan command can't be started", { cause })));
     child.once("close", (code) => resolve(code));
   });
   // A scanner may know enough before the end: what it does not read is no error of its.
   child.stdin.on("error", () => {});
-  const source = Readable.from(bytes, { objectMode: false });
   const broken = new Promise<never>((_, reject) => {
-    source.once("error", (cause) => {
+    bytes.once("error", (cause) => {
       child.kill("SIGKILL");
       reject(new ScanFailed("the file can't be read", { cause }));
     });
   });
-  source.pipe(child.stdin);
+  bytes.pipe(child.stdin);
   let output = "";
   child.stdout.on("data", (piece: Buffer) => {
     output = (output + piece.toString("utf8")).slice(0, MAX_OUTPUT);
@@ -40,6 +45,7 @@ export async function scanByCommand(
       code === null ? "the scan was ended before its verdict" : `the scan command ended with ${code}`,
     );
   } finally {
-    source.destroy();
+    clearTimeout(timer);
+    bytes.destroy();
   }
 }

@@ -6,15 +6,14 @@ const MAX_ANSWER = 65_536;
 
 /** The file as the body of a POST; the answer says `{ "clean": true }`, or `{ "clean": false, "found": "…" }`. */
 export async function scanByUrl(
-  { bytes, sizeBytes }: { bytes: AsyncIterable<Uint8Array>; sizeBytes: number },
+  { bytes, sizeBytes }: { bytes: Readable; sizeBytes: number },
   { url, timeoutMs }: { url: string; timeoutMs: number },
 ): Promise<ScanVerdict> {
-  const source = Readable.from(bytes, { objectMode: false });
   try {
     const response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/octet-stream", "x-file-size": String(sizeBytes) },
-      body: Readable.toWeb(source) as unknown as ReadableStream,
+      body: Readable.toWeb(bytes) as unknown as ReadableStream,
       duplex: "half",
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
@@ -24,7 +23,7 @@ export async function scanByUrl(
   } catch (cause) {
     throw cause instanceof ScanFailed ? cause : new ScanFailed("the scanner can't be asked", { cause });
   } finally {
-    source.destroy();
+    bytes.destroy();
   }
 }
 

@@ -1,13 +1,16 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { ScanFailed } from "@formbridge/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { createScanner } from "../src/index.ts";
 
-async function* pieces(count = 3, size = 100_000) {
-  for (let index = 0; index < count; index++) yield Buffer.alloc(size, "x");
-}
+const pieces = (count = 3, size = 100_000): Readable =>
+  Readable.from(
+    Array.from({ length: count }, () => Buffer.alloc(size, "x")),
+    { objectMode: false },
+  );
 const scanWith = (code: string, timeoutMs = 10_000) =>
   createScanner({ kind: "command", argv: [process.execPath, "-e", code], timeoutMs }).scan({
     bytes: pieces(),
@@ -33,16 +36,36 @@ describe("a command", () => {
     await expect(scanWith(code, timeoutMs)).rejects.toBeInstanceOf(ScanFailed);
   });
 
+  it("that leaves others behind with its output open is not waited for", async () => {
+    const scanner = createScanner({ kind: "command", argv: ["/bin/sh", "-c", "sleep 20; true"], timeoutMs: 200 });
+    const began = performance.now();
+    await expect(scanner.scan({ bytes: pieces(), sizeBytes: 300_000 })).rejects.toBeInstanceOf(ScanFailed);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it.each([["/nowhere/scan"], ["/bin/true"], ["/bin/false"]])(
+    "lets go of the file, whatever it says: %s",
+    async (program) => {
+      const bytes = pieces(100);
+      await createScanner({ kind: "command", argv: [program], timeoutMs: 1000 })
+        .scan({ bytes, sizeBytes: 10_000_000 })
+        .catch(() => {});
+      expect(bytes.destroyed).toBe(true);
+    },
+  );
+
   it("that does not exist has given no verdict", async () => {
     const scanner = createScanner({ kind: "command", argv: ["/nowhere/scan"], timeoutMs: 1000 });
     await expect(scanner.scan({ bytes: pieces(), sizeBytes: 300_000 })).rejects.toBeInstanceOf(ScanFailed);
   });
 
   it("never sees the end of a file that can't be read", async () => {
-    const broken = (async function* () {
-      yield Buffer.from("x");
-      throw new Error("disk");
-    })();
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from("x");
+        throw new Error("disk");
+      })(),
+    );
     const scanner = createScanner({
       kind: "command",
       argv: [process.execPath, "-e", "process.stdin.resume()"],

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { servedType } from "../domain/files/content-type.ts";
 import { attachment } from "../domain/files/display-name.ts";
 import type { Context } from "./support/context.ts";
@@ -11,8 +12,8 @@ export interface UploadContent {
   mimeType: string;
   /** The value of Content-Disposition. */
   disposition: string;
-  /** `end` is inclusive. */
-  read(range?: { start: number; end: number }): Promise<AsyncIterable<Uint8Array>>;
+  /** `end` is inclusive. Whoever does not read it to the end destroys it. */
+  read(range?: { start: number; end: number }): Promise<Readable>;
 }
 
 export async function readUpload(context: Context, call: GrantCall): Promise<UploadContent> {

@@ -1,3 +1,5 @@
+import type { Readable } from "node:stream";
+
 /** `found` says what, in a few words. */
 export type ScanVerdict = { clean: true } | { clean: false; found: string };
 
@@ -8,6 +10,6 @@ export class ScanFailed extends Error {
 
 /** Looks into a file before it is kept. Not every deployment has one. */
 export interface Scanner {
-  /** Never takes longer than its time-out. Throws `ScanFailed`, never another error, when it can't tell. */
-  scan(file: { bytes: AsyncIterable<Uint8Array>; sizeBytes: number }): Promise<ScanVerdict>;
+  /** Never takes longer than its time-out, and lets go of `bytes` whatever comes of it. Throws `ScanFailed`, never another error, when it can't tell. */
+  scan(file: { bytes: Readable; sizeBytes: number }): Promise<ScanVerdict>;
 }

@@ -1,3 +1,5 @@
+import type { Readable } from "node:stream";
+
 /** Which file is meant: made of ids that are ours. Nothing that a caller wrote is part of it. */
 export interface FileName {
   tenant: string;
@@ -84,8 +86,8 @@ export interface UploadStorage {
    * call answers the same. Undefined when no whole file has arrived.
    */
   seal(name: FileName): Promise<{ sizeBytes: number } | undefined>;
-  /** The bytes of a sealed file. Throws when there is none. */
-  read(name: FileName, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
+  /** The bytes of a sealed file; whoever does not read them to the end destroys the stream. Throws when there is none. */
+  read(name: FileName, range?: ByteRange): Promise<Readable>;
   /** Nothing of the file remains, whatever there was: parts, the arrived and the sealed file. Nothing is fine, too. */
   drop(name: FileName): Promise<void>;
   /**
