@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { HOSTILE_FILES, zip } from "../support/hostile-files.ts";
-import { expectError, record } from "../support/submissions.ts";
-import { digestOf, FILES_SCHEMA, type FileToSend, filesAtRest, PDF, PNG, walk } from "../support/uploads.ts";
+import { create, expectError, record } from "../support/submissions.ts";
+import { announce, digestOf, FILES_SCHEMA, type FileToSend, filesAtRest, PDF, PNG, walk } from "../support/uploads.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -134,6 +134,15 @@ describe("honest files", () => {
     });
   });
 });
+
+it.each(["text/\u65e5", "text/x\r\nSet-Cookie: x=1", "text/a b", "text/", "///", "text", "text/plain; x=\u00e4"])(
+  "[UPLOADS-TYPE] %j is no type that a file can be announced as",
+  async (mimeType) => {
+    const made = await create(server, "files");
+    const reply = await announce(server, made.resumeToken, { field: "any", bytes: PDF, mimeType });
+    expectError(reply, 400, "bad_request");
+  },
+);
 
 describe("bad names", () => {
   const names: [string, string][] = [

@@ -2,6 +2,11 @@ import Type, { type Static } from "typebox";
 import { INTAKE_ID_PATTERN } from "./ids.ts";
 import { JsonObjectSchema } from "./states.ts";
 
+/** A hundred years: a moment so far ahead can still be written as a date. */
+const MAX_DURATION_MS = 3_155_760_000_000;
+const duration = (minimum: number, more: { description?: string } = {}) =>
+  Type.Integer({ minimum, maximum: MAX_DURATION_MS, ...more });
+
 const reviewerGroup = {
   ids: Type.Optional(Type.Array(Type.String(), { description: "Actor ids." })),
   roles: Type.Optional(Type.Array(Type.String(), { description: "Roles of the reviewer's key." })),
@@ -23,7 +28,7 @@ export const ApprovalGateSchema = Type.Object(
     autoApproveIf: Type.Optional(
       Type.Unknown({ description: "JSON Logic over { fields, submission, actor }; true approves without a reviewer." }),
     ),
-    escalateAfterMs: Type.Optional(Type.Integer({ minimum: 1000 })),
+    escalateAfterMs: Type.Optional(duration(1000)),
   },
   { additionalProperties: false },
 );
@@ -32,8 +37,8 @@ export type ApprovalGate = Static<typeof ApprovalGateSchema>;
 export const RetryPolicySchema = Type.Object(
   {
     maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-    initialDelayMs: Type.Optional(Type.Integer({ minimum: 1 })),
-    maxDelayMs: Type.Optional(Type.Integer({ minimum: 1 })),
+    initialDelayMs: Type.Optional(duration(1)),
+    maxDelayMs: Type.Optional(duration(1)),
     factor: Type.Optional(Type.Number({ minimum: 1 })),
     jitter: Type.Optional(Type.Boolean()),
   },
@@ -64,18 +69,18 @@ export const IntakeDefinitionSchema = Type.Object(
     schema: JsonObjectSchema,
     access: Type.Optional(Type.Enum(["key", "public"], { description: "Who may create; `key` by default." })),
     approvalGates: Type.Optional(Type.Array(ApprovalGateSchema, { maxItems: 20 })),
-    ttlMs: Type.Optional(Type.Integer({ minimum: 1000, description: "How long a submission stays open." })),
+    ttlMs: Type.Optional(duration(1000, { description: "How long a submission stays open." })),
     destination: DestinationSchema,
     idempotency: Type.Optional(
       Type.Object(
-        { enabled: Type.Optional(Type.Boolean()), ttlMs: Type.Optional(Type.Integer({ minimum: 1 })) },
+        { enabled: Type.Optional(Type.Boolean()), ttlMs: Type.Optional(duration(1)) },
         { additionalProperties: false },
       ),
     ),
     tokens: Type.Optional(
       Type.Object(
         {
-          ttlMs: Type.Optional(Type.Integer({ minimum: 1 })),
+          ttlMs: Type.Optional(duration(1)),
           discloseCurrent: Type.Optional(
             Type.Boolean({ description: "false: a stale token learns neither the current token nor the values." }),
           ),
@@ -98,7 +103,7 @@ export const IntakeDefinitionSchema = Type.Object(
     ),
     retention: Type.Optional(
       Type.Object(
-        { deleteAfterMs: Type.Optional(Type.Integer({ minimum: 1000 })), archive: Type.Optional(Type.Boolean()) },
+        { deleteAfterMs: Type.Optional(duration(1000)), archive: Type.Optional(Type.Boolean()) },
         { additionalProperties: false },
       ),
     ),

@@ -2,12 +2,15 @@ import Type, { type Static } from "typebox";
 import { submissionMark } from "../submission.ts";
 import { writeMark } from "./set-fields.ts";
 
+/** RFC 6838's names, with or without parameters. It comes back as a header: nothing that can't stand in one. */
+const MIME_TYPE_PATTERN = "^[A-Za-z0-9][\\w!#$&^.+-]*/[A-Za-z0-9][\\w!#$&^.+-]*(?: *;[ -~]*)?$";
+
 export const RequestUploadRequest = Type.Object(
   {
     ...writeMark,
     field: Type.String({ minLength: 1, description: "Dot-path of the file field.", examples: ["w9_document"] }),
     filename: Type.String({ minLength: 1, maxLength: 255 }),
-    mimeType: Type.String({ minLength: 3, maxLength: 255, examples: ["application/pdf"] }),
+    mimeType: Type.String({ pattern: MIME_TYPE_PATTERN, maxLength: 255, examples: ["application/pdf"] }),
     sizeBytes: Type.Integer({ minimum: 1 }),
     sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
   },

@@ -35,9 +35,16 @@ export function decideRequestUpload(submission: Submission, command: RequestUplo
 
 function problemWith(command: RequestUpload, context: DecideContext): FieldError | undefined {
   const { field } = command;
-  const rule = context.intake.ruleAt(field.split("."));
+  const path = field.split(".");
+  const rule = context.intake.ruleAt(path);
   if (rule.file === undefined) {
     return { path: field, code: "invalid_value", message: `${field} is not a file field of this intake.` };
+  }
+  const list = path.slice(0, -1);
+  // A confirm adds to the list: what it would put in the place of one item is a list, too.
+  if (context.intake.ruleAt(list).file !== undefined) {
+    const message = `${field} is one file of a list: announce it for ${list.join(".")}.`;
+    return { path: field, code: "invalid_value", message };
   }
   if (!mayFill(rule, context)) return notYours(field, rule);
   const { accept, maxBytes } = rule.file;

@@ -48,6 +48,12 @@ function confirmed(): Scene & { uploadId: string } {
 }
 
 describe("announcing and confirming", () => {
+  it("[UPLOADS-WALK] a file is announced for a list of files, not for one place in it", () => {
+    const scene = given({ schema }).when(request("docs.0"));
+    expect(scene.decision.refusal?.detail.fields).toMatchObject([{ path: "docs.0", code: "invalid_value" }]);
+    expect(scene.submission.uploads).toEqual([]);
+  });
+
   it("[STATES-UPLOADS] announcing a file enters awaiting_upload and rotates the token", () => {
     const { submission, events } = given({ schema }, { name: "Ada" }).when(request("w9"));
     expect(submission).toMatchObject({ state: "awaiting_upload", version: 2 });

@@ -60,6 +60,25 @@ describe("a definition is refused with the place named", () => {
       { ...withField({}), uiHints: { steps: [{ id: "s", title: "S", fields: ["f", "g"] }] } },
       ["uiHints.steps.0.fields.1"],
     ],
+    [
+      "times beyond every calendar",
+      {
+        ...withField({}),
+        ttlMs: 1e16,
+        retention: { deleteAfterMs: 1e16 },
+        destination: {
+          kind: "webhook",
+          url: "https://x.test/",
+          retryPolicy: { initialDelayMs: 1e16, maxDelayMs: 1e17 },
+        },
+      },
+      [
+        "destination.retryPolicy.initialDelayMs",
+        "destination.retryPolicy.maxDelayMs",
+        "retention.deleteAfterMs",
+        "ttlMs",
+      ],
+    ],
     ["a webhook without url", { ...withField({}), destination: { kind: "webhook" } }, ["destination.url"]],
     [
       "a webhook to a file",
