@@ -10,9 +10,10 @@ export async function scanByUrl(
   { url, timeoutMs }: { url: string; timeoutMs: number },
 ): Promise<ScanVerdict> {
   try {
-    const response = await fetch(url, {
+    const { place, login } = readUrl(url);
+    const response = await fetch(place, {
       method: "POST",
-      headers: { "content-type": "application/octet-stream", "x-file-size": String(sizeBytes) },
+      headers: { ...login, "content-type": "application/octet-stream", "x-file-size": String(sizeBytes) },
       body: Readable.toWeb(bytes) as unknown as ReadableStream,
       duplex: "half",
       redirect: "error",
@@ -25,6 +26,17 @@ export async function scanByUrl(
   } finally {
     bytes.destroy();
   }
+}
+
+/** `https://user:password@host` means Basic authentication. A fetch refuses such a URL, and says it in its error. */
+function readUrl(text: string): { place: URL; login: Record<string, string> } {
+  const place = new URL(text);
+  const { username, password } = place;
+  if (username === "" && password === "") return { place, login: {} };
+  place.username = "";
+  place.password = "";
+  const pair = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`, "utf8");
+  return { place, login: { authorization: `Basic ${pair.toString("base64")}` } };
 }
 
 function verdictOf(text: string): ScanVerdict {

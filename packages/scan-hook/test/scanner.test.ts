@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
+import { inspect } from "node:util";
 import { ScanFailed } from "@formbridge/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { createScanner } from "../src/index.ts";
@@ -80,11 +81,11 @@ describe("a URL", () => {
   afterEach(() => {
     for (const server of open.splice(0)) server.close().closeAllConnections();
   });
-  async function ask(answer: RequestListener, timeoutMs = 10_000) {
+  async function ask(answer: RequestListener, timeoutMs = 10_000, login = "") {
     const server = createServer(answer).listen(0, "127.0.0.1");
     open.push(server);
     await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scan`;
+    const url = `http://${login}127.0.0.1:${(server.address() as AddressInfo).port}/scan`;
     return await createScanner({ kind: "url", url, timeoutMs }).scan({ bytes: pieces(), sizeBytes: 300_000 });
   }
   const saying =
@@ -101,6 +102,18 @@ describe("a URL", () => {
     expect(await ask(saying(200, '{"clean":true}'))).toEqual({ clean: true });
     expect(await ask(saying(200, '{"clean":false,"found":"Eicar"}'))).toEqual({ clean: false, found: "Eicar" });
     expect(await ask(saying(200, '{"clean":false}'))).toEqual({ clean: false, found: "something harmful" });
+  });
+
+  it("is asked with the login that it names, which stands in no error", async () => {
+    const seen: (string | undefined)[] = [];
+    const locked: RequestListener = (request, response) => {
+      seen.push(request.headers.authorization, request.url);
+      request.resume().on("end", () => response.writeHead(401).end());
+    };
+    const error = await ask(locked, 10_000, "scanner:p%40ss@").catch((thrown: Error) => thrown);
+    expect(seen).toEqual([`Basic ${Buffer.from("scanner:p@ss").toString("base64")}`, "/scan"]);
+    expect(String(error)).toContain("401");
+    expect(inspect(error, { depth: 9 })).not.toMatch(/p%40ss|p@ss/);
   });
 
   it.each([
