@@ -39,8 +39,8 @@ export async function eraseSubmissionNow(context: Context, erasing: Erasing): Pr
     const decision = decideErase(submission);
     if (decision.refusal !== undefined) throw decision.refusal;
     if (erasing.archives) {
-      if (!(await archive(context, found))) continue;
       archived = true;
+      if (!(await archive(context, found))) continue;
     }
     // Before the commit: after it nobody would know which files there were.
     const { tenant, submissionId } = submission;
@@ -66,7 +66,7 @@ async function dropUnwanted({ deps }: Context, { tenant, submissionId, intakeId 
   if (erasure?.actor?.kind !== "system") await deps.archive?.drop({ tenant, intakeId, submissionId });
 }
 
-/** False: it was erased meanwhile, and its history tells nothing any more that a document should have. */
+/** False: it was erased meanwhile; its history tells nothing any more, or its document was taken away half-written. */
 async function archive(context: Context, { submission, now, intake }: Opened): Promise<boolean> {
   const { archive: place, settings } = context.deps;
   const { submissionId, tenant, intakeId } = submission;
@@ -82,10 +82,13 @@ async function archive(context: Context, { submission, now, intake }: Opened): P
     files: submission.uploads.flatMap(({ confirmed }) => (confirmed === undefined ? [] : [confirmed])),
     events,
   };
-  await place.put({ tenant, intakeId, submissionId }, document as unknown as JsonObject).catch((cause: unknown) => {
+  try {
+    await place.put({ tenant, intakeId, submissionId }, document as unknown as JsonObject);
+    return true;
+  } catch (cause) {
+    if ((await loadOpened(context, submission))?.submission.erasedAt !== undefined) return false;
     throw new Error(`${submissionId} could not be archived, and is left as it is`, { cause });
-  });
-  return true;
+  }
 }
 
 /** All streams, with proofs: what was handed out can be compared with it. */
