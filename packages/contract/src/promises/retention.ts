@@ -7,6 +7,10 @@ export const RETENTION_PROMISES = [
     says: "A submission that has ended for as long as its intake says keeps no value, name, token, link or recorded answer.",
   },
   {
+    id: "RETENTION-FILES",
+    says: "Erasing takes a submission's files, confirmed or not; nobody can fetch them or send more of them afterwards.",
+  },
+  {
     id: "RETENTION-TERM",
     says: "How long is told by the definition it was created with, else by a setting, which counts for old ones too; else it is kept.",
   },
