@@ -151,7 +151,7 @@ function erasing(subject: () => Subject): void {
       const record = await store.load({ ...byId(first), key: ref });
       expect(record.record).toMatchObject(erasedRecord);
       expect(record.record).not.toHaveProperty("answerBy");
-      expect(await idempotency.find({ ...ref, tenant, intakeId })).toBeDefined();
+      expect(await idempotency.find({ ...ref, tenant, intakeId })).toMatchObject(erasedRecord);
     }
     expect(await store.commit(creation({ at }, { key: kept }))).toMatchObject({ kind: "key_taken" });
   });
