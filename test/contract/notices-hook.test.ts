@@ -1,5 +1,5 @@
 import { readConfig } from "@formbridge/server";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { drain, gated, JOBS_BY_HAND, reject, review, reviewerKey, submitted } from "../support/reviews.ts";
 import { createScriptedCourier, type ScriptedCourier } from "../support/scripted-courier.ts";
@@ -66,6 +66,19 @@ it("[NOTICES-HOOK] is told again with the same id and body, until it is taken or
   await submitted(server, intakeId);
   await drain(server);
   expect(await server.server.core.backend.jobs.count()).toBe(0);
+});
+
+it("[NOTICES-HOOK] a courier that breaks is tried as often as a receiver that fails, and no more", async () => {
+  const intakeId = await gated(server, [{ name: "legal", reviewers: {} }]);
+  const broken = vi.spyOn(courier, "send").mockRejectedValue(new Error("a bug"));
+  await submitted(server, intakeId);
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await drain(server);
+    server.clock.advance(6 * HOUR);
+  }
+  expect(broken).toHaveBeenCalledTimes(8);
+  expect(await server.server.core.backend.jobs.count()).toBe(0);
+  broken.mockRestore();
 });
 
 it("[NOTICES-HOOK] what is no URL stops the start, and is not shown", () => {

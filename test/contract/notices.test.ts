@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMailbox, handOff, type Mailbox, visit as openVisit, visitor } from "../support/handoffs.ts";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { created, submit } from "../support/moves.ts";
@@ -149,6 +149,20 @@ describe("mail that does not go", () => {
     }
     expect(await jobs()).toBe(0);
     expect((await review(server, id, server.adminKey)).status).toBe(200);
+  });
+
+  it("[NOTICES-RETRIED] what can't be written is given up in the end, too", async () => {
+    const { handoffs } = server.server.core.backend;
+    const broken = vi.spyOn(handoffs, "ofSubmission").mockRejectedValue(new Error("a row that can't be opened"));
+    const intake = await gated(server, []);
+    await submitted(server, intake, { key: ada });
+    for (let attempt = 0; attempt < 8; attempt++) {
+      expect(await jobs()).toBe(1);
+      await drain(server);
+      server.clock.advance(6 * 3_600_000);
+    }
+    expect(await jobs()).toBe(0);
+    broken.mockRestore();
   });
 
   it("[NOTICES-RETRIED] is not waited for by whoever causes it", async () => {

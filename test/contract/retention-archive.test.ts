@@ -1,18 +1,18 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { firstBrokenLink } from "@formbridge/core";
-import { afterEach, expect, it } from "vitest";
-import { tempFolder } from "../support/child.ts";
-import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
-import { created, eventsOf, read, submit, typesOf } from "../support/moves.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { startServerProcess, tempFolder } from "../support/child.ts";
+import { caller, type Loose, minimalIntake, startTestServer, type TestServer } from "../support/harness.ts";
+import { created, eventsOf, read, submit, typesOf, until } from "../support/moves.ts";
 
 const DAY = 86_400_000;
 const PIN = "pin-4711";
 let server: TestServer;
-afterEach(() => server.stop());
 
 async function start(env: Record<string, string> = {}): Promise<void> {
   server = await startTestServer({ env });
+  onTestFinished(server.stop);
   await server.putIntake({
     id: "files",
     schema: {
@@ -27,6 +27,16 @@ const record = async (id: string): Promise<Loose> => (await read(server, id, ser
 const fileOf = (folder: string, id: string): string => join(folder, "default", "files", `${id}.json`);
 const ownFile = (id: string): string => fileOf(join(server.folder, "archive"), id);
 const documentOf = (path: string): Loose => JSON.parse(readFileSync(path, "utf8"));
+const erase = (id: string) => server.call("POST", `/submissions/${id}/erase`, { key: server.adminKey, body: {} });
+/** Does this just before the server reads a history for the next time, to archive it. */
+function beforeHistory(work: () => Promise<unknown>): void {
+  const { events } = server.server.core.backend;
+  const { read: reading } = events;
+  vi.spyOn(events, "read").mockImplementationOnce(async (...query) => {
+    await work();
+    return await reading(...query);
+  });
+}
 
 async function finalized(): Promise<Loose> {
   const made = await created(server, "files", { body: { initialFields: { name: "Ada", pin: PIN } } });
@@ -79,11 +89,32 @@ it("[RETENTION-ARCHIVE-FIRST] a folder that can't be written leaves everything a
   folder.remove();
 });
 
+it("[RETENTION-ARCHIVE-FIRST] the log tells which one could not be archived, and why", async () => {
+  const folder = tempFolder();
+  const archive = join(folder.path, "archive");
+  writeFileSync(archive, "in the way");
+  const key = `fbk_${"a".repeat(43)}`;
+  const running = await startServerProcess({
+    FORMBRIDGE_DATA: folder.path,
+    FORMBRIDGE_ADMIN_KEY: key,
+    FORMBRIDGE_ARCHIVE: archive,
+    FORMBRIDGE_SWEEP_INTERVAL_MS: "100",
+  });
+  const call = caller(running.url);
+  const body = { ...minimalIntake("files"), retention: { deleteAfterMs: 1_000, archive: true } };
+  expect((await call("PUT", "/intakes/files", { key, body })).status).toBe(201);
+  const { submissionId, resumeToken } = await created({ call }, "files");
+  await call("DELETE", `/resume/${resumeToken}`);
+  await until(() => running.output().includes("could not be swept") || undefined);
+  await running.stop();
+  expect(running.output()).toMatch(new RegExp(`${submissionId} could not be archived[^\\n]*: (ENOTDIR|EEXIST)`));
+  folder.remove();
+});
+
 it("[RETENTION-REQUEST] what a person wants erased is not archived, and what was archived goes too", async () => {
   await start();
   const asked = await finalized();
   const swept = await finalized();
-  const erase = (id: string) => server.call("POST", `/submissions/${id}/erase`, { key: server.adminKey, body: {} });
   expect((await erase(asked.submissionId)).status).toBe(200);
   expect(existsSync(ownFile(asked.submissionId))).toBe(false);
   server.clock.advance(DAY + 1);
@@ -91,4 +122,32 @@ it("[RETENTION-REQUEST] what a person wants erased is not archived, and what was
   expect(existsSync(ownFile(swept.submissionId))).toBe(true);
   expect((await erase(swept.submissionId)).status).toBe(200);
   expect(existsSync(ownFile(swept.submissionId))).toBe(false);
+});
+
+it("[RETENTION-ARCHIVE] two sweeps at once leave one whole document", async () => {
+  await start();
+  const { submissionId } = await finalized();
+  server.clock.advance(DAY + 1);
+  beforeHistory(sweep);
+  await sweep();
+  const { events, submission } = documentOf(ownFile(submissionId));
+  expect(submission.fields).toEqual({ name: "Ada", pin: PIN });
+  expect(typesOf(events)).toContain("submission.finalized");
+  expect(events.filter(({ actor, payload }: Loose) => actor === null || payload === null)).toEqual([]);
+});
+
+it("[RETENTION-REQUEST] what a person wants erased is not kept by a sweep that has begun to archive it", async () => {
+  await start();
+  const early = await finalized();
+  server.clock.advance(DAY + 1);
+  beforeHistory(() => erase(early.submissionId));
+  await sweep();
+  expect(existsSync(ownFile(early.submissionId))).toBe(false);
+  for (let round = 0; round < 20; round++) {
+    const { submissionId } = await finalized();
+    server.clock.advance(DAY + 1);
+    const [erased] = await Promise.all([erase(submissionId), sweep()]);
+    expect(erased.status).toBe(200);
+    expect(existsSync(ownFile(submissionId))).toBe(false);
+  }
 });

@@ -1,7 +1,7 @@
 import type { ApprovalGate } from "@formbridge/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createValidator } from "../hostile/operations.ts";
-import { createMailbox, type Mailbox } from "../support/handoffs.ts";
+import { createMailbox, handOff, type Mailbox, visitor } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import { created, createLatch, eventsOf, read, setFields, submit, until } from "../support/moves.ts";
 import { drain, gated, JOBS_BY_HAND, reject, review, reviewerKey, submitted } from "../support/reviews.ts";
@@ -249,6 +249,28 @@ describe("one person", () => {
     await submitted(server, intake, { key: author });
     await drain(server);
     expect(post.mails.map(({ to }) => to)).toEqual([KIM]);
+  });
+
+  it("[REVIEWS-ONE-PERSON] is known by the address that a code was mailed to, whatever name they submit under", async () => {
+    const key = await reviewerKey(server, "jane-by-key", JANE);
+    const bob = { kind: "human", id: "bob", metadata: { email: "bob@example.com" } };
+    for (const more of [{}, { allowedActors: [bob] }]) {
+      const made = await created(server, await gated(server, [byMail()]), { body: { initialFields: { name: "Ada" } } });
+      const { submissionId: id } = made;
+      await handOff(server, made.resumeToken, { kind: "magic_link", recipientEmail: JANE, ...more });
+      const proof = { code: post.lastCode(), email: JANE, actor: bob, carrier: "header" };
+      const { session } = (await server.call("POST", `/submissions/${id}/sessions`, { body: proof })).body;
+      post.mails.splice(0);
+      const body = { version: 1, idempotencyKey: crypto.randomUUID() };
+      const done = await visitor(server, id, session).call("POST", "/submit", { body });
+      expect(done.body.state).toBe("needs_review");
+      await drain(server);
+      expect(post.mails.map(({ to }) => to)).toEqual([KIM]);
+      expect((await review(server, id, key)).body.error).toMatchObject({
+        type: "forbidden",
+        message: "Nobody reviews what they submitted.",
+      });
+    }
   });
 });
 

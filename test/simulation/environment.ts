@@ -124,6 +124,7 @@ function backendOf(world: () => World): Backend {
     idempotency: {
       enter: (key, limits) => enter(world(), key, limits),
       find: (key) => world().memory.idempotency.find(key),
+      keysOf: (of) => world().memory.idempotency.keysOf(of),
       forgetExpired: (limit) => world().memory.idempotency.forgetExpired(limit),
       health: () => world().memory.idempotency.health(),
     },

@@ -34,7 +34,7 @@ export async function copyStore(source: CopySource, target: CopyTarget, copying:
   await checkCounts(source, target);
   copying.progress("verifying histories");
   await copying.verify(tenants);
-  await target.finish();
+  await target.finish(source.lastPosition);
   return true;
 }
 

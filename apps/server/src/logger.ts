@@ -6,18 +6,37 @@ const JWT_SHAPE = /\beyJ[\w-]{8,}(?:\.[\w-]*){1,4}/g;
 /** Nothing secret is handed to the logger; should it slip into an error's text, it is cut here. */
 export const cutSecrets = (text: string): string => text.replace(SECRET_SHAPES, "$1_…").replace(JWT_SHAPE, "eyJ…");
 
+const MAX_TOLD = 10;
+
+const causeOf = ({ cause }: Error): string | undefined =>
+  cause instanceof Error ? cutSecrets(cause.message) : undefined;
+
+/** What several failures that are one error say, some of them. */
+const partsOf = (error: Error): string[] =>
+  error instanceof AggregateError
+    ? error.errors
+        .slice(0, MAX_TOLD)
+        .map((part: unknown) =>
+          part instanceof Error ? [cutSecrets(part.message), causeOf(part)].filter(Boolean).join(": ") : typeof part,
+        )
+    : [];
+
+function toldOf(error: Error) {
+  const [cause, errors] = [causeOf(error), partsOf(error)];
+  return {
+    type: error.name,
+    message: cutSecrets(error.message),
+    stack: cutSecrets(error.stack ?? ""),
+    ...(cause !== undefined && { cause }),
+    ...(errors.length > 0 && { errors }),
+  };
+}
+
 export function createLogger(level: string): Logger {
   return pino({
     level,
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: ["req.headers", "headers", "*.authorization", "*.resumeToken", "*.idempotencyKey"], remove: true },
-    serializers: {
-      err: (error: Error) => ({
-        type: error.name,
-        message: cutSecrets(error.message),
-        stack: cutSecrets(error.stack ?? ""),
-        ...(error.cause instanceof Error && { cause: cutSecrets(error.cause.message) }),
-      }),
-    },
+    serializers: { err: toldOf },
   });
 }

@@ -15,6 +15,8 @@ const AT = `${OF_ID} AND stream = 'submission' AND seq = 2`;
 const CHANGED: Record<string, string> = {
   "another payload": `UPDATE events SET payload = replace(payload, 'Ada', 'Eve') WHERE ${AT}`,
   "another actor": `UPDATE events SET actor = replace(actor, 'bot', 'eve') WHERE ${AT}`,
+  "another payload without its salt": `UPDATE events SET payload = replace(payload, 'Ada', 'Eve'), payload_salt = NULL WHERE ${AT}`,
+  "another actor without its salt": `UPDATE events SET actor = replace(actor, 'bot', 'eve'), actor_salt = NULL WHERE ${AT}`,
   "another time": `UPDATE events SET ts = '2020-01-01T00:00:00.000Z' WHERE ${AT}`,
   "another type": `UPDATE events SET type = 'validation.passed' WHERE ${AT}`,
   "another state": `UPDATE events SET state = 'draft' WHERE ${AT}`,

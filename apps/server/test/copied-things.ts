@@ -74,6 +74,10 @@ export async function fill(server: TestServer, post: Mailbox): Promise<Held> {
     expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
   }
   for (let count = 0; count < 5; count++) await created(server, "forms");
+  const erased = await created(server, "forms", { body: { initialFields: { name: "Eve", iban: "DE00 5678" } } });
+  await server.call("DELETE", `/resume/${erased.resumeToken}`);
+  const erasing = { key: server.adminKey, body: {} };
+  expect((await server.call("POST", `/submissions/${erased.submissionId}/erase`, erasing)).status).toBe(200);
   const handed = await created(server, "forms");
   const { session } = await visit(server, await handOff(server, handed.resumeToken), HUMAN);
   const reviewLink = await linkMailed(server, post);

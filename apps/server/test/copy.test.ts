@@ -134,6 +134,33 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
   });
 });
 
+it("[STORES-COPY-CONTINUES] a webhook goes on behind a history that was removed before the copy", async () => {
+  const own = tempFolder();
+  const old = await startTestServer({ store: "sqlite", env: { ...env, FORMBRIDGE_DATA: own.path } });
+  await old.putIntake({ id: "forms", retention: { deleteAfterMs: 1_000 } });
+  const { resumeToken } = await created(old, "forms");
+  await old.call("DELETE", `/resume/${resumeToken}`);
+  const hook = { url: "https://example.com/events" };
+  const made = await old.call("POST", "/webhooks", { key: old.adminKey, body: hook });
+  for (const days of [1, 91]) {
+    old.clock.advance(days * 86_400_000);
+    await old.server.core.operations.sweep();
+  }
+  await old.stop();
+  const target = await emptyDatabase();
+  expect((await copy(join(own.path, "formbridge.db"), target.url)).code).toBe(0);
+  const server = await serveOn(target);
+  const { submissionId } = await created(server, "forms");
+  const { events, webhooks } = server.server.core.backend;
+  const [claimed] = await webhooks.claim(1, 1_000);
+  expect(claimed?.webhookId).toBe(made.body.webhook.webhookId);
+  const after = claimed?.progress.position ?? 0;
+  const page = await events.feed({ tenant: "default", streams: ["submission"] }, { after, limit: 10 });
+  expect(page.events.map(({ event }) => event.submissionId)).toEqual([submissionId]);
+  await server.stop();
+  own.remove();
+});
+
 describe("what it refuses, and how it goes on", () => {
   it("[STORES-COPY-AGAIN] run again it finds everything there; another state of the file is refused", async () => {
     const { url } = await emptyDatabase();

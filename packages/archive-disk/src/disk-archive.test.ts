@@ -1,4 +1,14 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -59,4 +69,30 @@ it("dropping removes the document, and is content when there is none", async () 
   await archive.drop(PLACE);
   await archive.drop(PLACE);
   expect(files()).toEqual([]);
+});
+
+/** What a process leaves that dies in the middle of a document. */
+function leftBehind(submissionId: string, { hoursAgo }: { hoursAgo: number }): string {
+  const name = join(".drafts", `${submissionId}.4711.tmp`);
+  mkdirSync(join(folder, ".drafts"), { recursive: true });
+  writeFileSync(join(folder, name), '{ "name": "Ad');
+  const at = Date.now() / 1000 - hoursAgo * 3600;
+  utimesSync(join(folder, name), at, at);
+  return name;
+}
+
+it("what a crash left of a document goes with the next one, not what is being written", async () => {
+  const archive = createDiskArchive(folder);
+  leftBehind("sub_2", { hoursAgo: 2 });
+  const running = leftBehind("sub_3", { hoursAgo: 0 });
+  await archive.put(PLACE, { name: "Ada" });
+  expect(files().toSorted()).toEqual([running, "acme/contact/sub_1.json"]);
+});
+
+it("[RETENTION-REQUEST] dropping removes what a crash left of the document, too", async () => {
+  const archive = createDiskArchive(folder);
+  leftBehind("sub_1", { hoursAgo: 0 });
+  const other = leftBehind("sub_11", { hoursAgo: 0 });
+  await archive.drop(PLACE);
+  expect(files()).toEqual([other]);
 });

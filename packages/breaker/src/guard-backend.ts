@@ -10,7 +10,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
   store: { load: "read", commit: "write" },
   tokens: { find: "read", query: "read", count: "read", forgetExpired: "write", health: "own" },
   // The line is this process's own.
-  idempotency: { enter: "own", find: "read", forgetExpired: "write", health: "own" },
+  idempotency: { enter: "own", find: "read", keysOf: "read", forgetExpired: "write", health: "own" },
   events: { read: "read", auditHeads: "read", feed: "read" },
   jobs: { claim: "write", settle: "write", count: "read" },
   deadlines: { now: "read", expired: "read", warnable: "read" },

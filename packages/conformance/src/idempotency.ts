@@ -51,6 +51,23 @@ function records(subject: () => Subject): void {
     expect(found).not.toHaveProperty("keepAfterEndMs");
   });
 
+  it("tells all keys of a submission, of every operation, and nobody else's", async () => {
+    const { idempotency, clock } = subject();
+    const at = clock.now();
+    const [kept, other] = [
+      keyWrite({ expiresAt: at + HOUR, keepAfterEndMs: HOUR }),
+      keyWrite({ expiresAt: at + HOUR }),
+    ];
+    const timed = keyWrite({ expiresAt: at + HOUR, ref: { operation: "setFields", hash: newHash() } });
+    const first = await commit(subject(), creation({ at }, { key: kept }));
+    await commit(subject(), update(first, at, { key: timed }));
+    await commit(subject(), creation({ at }, { key: other }));
+    const { submissionId } = first.row.submission;
+    const keys = await idempotency.keysOf({ tenant: TENANT, submissionId });
+    expect(new Set(keys)).toEqual(new Set([scoped(kept), scoped(timed)]));
+    expect(await idempotency.keysOf({ tenant: "other", submissionId })).toEqual([]);
+  });
+
   it("scopes a key by tenant, intake, operation and hash", async () => {
     const { idempotency, clock } = subject();
     const key = keyWrite({ expiresAt: clock.now() + HOUR });

@@ -9,6 +9,7 @@ import {
   keyWrite,
   newHandoff,
   newHash,
+  newWebhook,
   quietUpdate,
   TENANT,
   update,
@@ -150,7 +151,7 @@ function erasing(subject: () => Subject): void {
       const record = await store.load({ ...byId(first), key: ref });
       expect(record.record).toMatchObject(erasedRecord);
       expect(record.record).not.toHaveProperty("answerBy");
-      expect(await idempotency.find({ ...ref, tenant, intakeId })).toBeDefined();
+      expect(await idempotency.find({ ...ref, tenant, intakeId })).toMatchObject(erasedRecord);
     }
     expect(await store.commit(creation({ at }, { key: kept }))).toMatchObject({ kind: "key_taken" });
   });
@@ -219,5 +220,24 @@ function removing(subject: () => Subject): void {
     const feed = await events.feed({ tenant: TENANT, streams: STREAMS }, { after: 0, limit: 100 });
     const ids = [...new Set(feed.events.map(({ event }) => event.submissionId))];
     expect(ids).toEqual([gone[2], after].map((change) => change?.row.submission.submissionId));
+  });
+  it("leaves every webhook where it stands in the feed, and shows it what is written afterwards", async () => {
+    const { store, retention, webhooks, events, clock } = subject();
+    const before = newWebhook();
+    const last = await ended(subject());
+    await webhooks.add(before);
+    await store.commit(erasure(last, clock.now()));
+    expect(await retention.removeErased(clock.now() + 1, 10)).toBe(1);
+    const after = newWebhook();
+    await webhooks.add(after);
+    const written = await ended(subject());
+    const claimed = await webhooks.claim(10, 1_000);
+    expect(claimed.map(({ webhookId }) => webhookId)).toEqual([before.webhookId, after.webhookId]);
+    for (const { progress } of claimed) {
+      const page = await events.feed({ tenant: TENANT, streams: STREAMS }, { after: progress.position, limit: 100 });
+      expect(new Set(page.events.map(({ event }) => event.submissionId))).toEqual(
+        new Set([written.row.submission.submissionId]),
+      );
+    }
   });
 }

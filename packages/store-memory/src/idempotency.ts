@@ -6,6 +6,13 @@ export function createIdempotency(tables: Tables): Idempotency {
   return {
     enter: createKeyLine(),
     find: (key) => answer(tables, () => findRecord(tables, key)),
+    keysOf: ({ tenant, submissionId }) =>
+      answer(tables, () => {
+        const { submission } = tables.submissions.get(submissionId)?.row ?? {};
+        if (submission?.tenant !== tenant) return [];
+        const own = [...tables.records.values()].filter((record) => record.submissionId === submissionId);
+        return own.map(({ ref }) => ({ ...ref, tenant, intakeId: submission.intakeId }));
+      }),
     forgetExpired: (limit) =>
       answer(tables, () => {
         let forgotten = 0;

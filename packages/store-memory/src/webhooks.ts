@@ -12,7 +12,7 @@ export function createWebhooks(tables: Tables): Webhooks {
   };
   const hasNews = ({ tenant, progress: { nextAttemptAt, position, aside } }: ClaimedWebhook, now: Instant): boolean => {
     const after = nextAttemptAt <= now ? position : aside?.seen;
-    return after !== undefined && tables.events.slice(after).some((event) => event.tenant === tenant);
+    return after !== undefined && tables.events.some((event) => event.position > after && event.tenant === tenant);
   };
 
   return {
@@ -23,7 +23,7 @@ export function createWebhooks(tables: Tables): Webhooks {
           ({ tenant, definedBy }) => tenant === webhook.tenant && definedBy === undefined,
         );
         if (made.length >= atMost) return "full";
-        const progress = { position: tables.events.length, ahead: [], failures: 0, nextAttemptAt: tables.now() };
+        const progress = { position: tables.lastPosition, ahead: [], failures: 0, nextAttemptAt: tables.now() };
         const row = { ...structuredClone(webhook), progress: { state: "active" as const, ...progress } };
         webhooks.set(webhook.webhookId, { ...row, claim: 0, leasedUntil: 0 });
         return "added";

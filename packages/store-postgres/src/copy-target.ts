@@ -9,9 +9,7 @@ const COPY_LOCK = 4_607_183;
 const COUNTS = `SELECT ${COPY_KINDS.map((kind) => `(SELECT count(*) FROM formbridge.${kind}) AS ${kind}`).join(", ")}`;
 const OTHERS = `SELECT count(*) AS count FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'formbridge' AND pid <> pg_backend_pid()`;
-/** Positions go on where those that were copied end. */
-const CONTINUE = `SELECT setval('formbridge.positions', greatest(max(position), 1), max(position) IS NOT NULL)
-  FROM formbridge.events`;
+const CONTINUE = "SELECT setval('formbridge.positions', greatest($1::bigint, 1), $1::bigint > 0)";
 
 const totalOf = (counts: CopyCounts): number => Object.values(counts).reduce((total, count) => total + count, 0);
 
@@ -65,9 +63,9 @@ export async function openCopyTarget(options: MigrationOptions): Promise<CopyTar
         JSON.stringify(rows),
       ]);
     },
-    async finish() {
+    async finish(lastPosition) {
       await client.query("BEGIN");
-      await client.query(CONTINUE);
+      await client.query(CONTINUE, [lastPosition]);
       await client.query("UPDATE formbridge.copies SET finished_at = now() WHERE fingerprint = $1", [copied]);
       await client.query("COMMIT");
       await client.query("ANALYZE");

@@ -1,4 +1,4 @@
-import { createKeyLine, type Idempotency } from "@formbridge/core";
+import { createKeyLine, type Idempotency, type ScopedKey } from "@formbridge/core";
 import type { Database, Statement } from "./database.ts";
 import type { HealthCheck } from "./health.ts";
 import { type RecordColumns, recordOf } from "./loaded-row.ts";
@@ -13,6 +13,9 @@ const FIND: Statement = {
     WHERE tenant = $1 AND intake_id = $2 AND operation = $3 AND hash = $4
       AND (live_until IS NULL OR live_until > formbridge.now_ms())`,
 };
+const of = (which: string): string => `SELECT tenant, intake_id AS "intakeId", operation, hash
+    FROM formbridge.records WHERE tenant = $1 AND submission_id = $2 AND keep_after_end_ms ${which}`;
+const KEYS_OF: Statement = { name: "keys_of", text: `${of("IS NULL")} UNION ALL ${of("IS NOT NULL")}` };
 const FORGET: Statement = {
   name: "forget_records",
   text: `DELETE FROM formbridge.records WHERE (tenant, intake_id, operation, hash) IN (
@@ -32,6 +35,7 @@ export function createIdempotency(db: Database, health: HealthCheck): Idempotenc
       const [row] = await db.read<RecordColumns>(FIND, [tenant, intakeId, operation, hash]);
       return row && recordOf(row);
     },
+    keysOf: ({ tenant, submissionId }) => db.read<ScopedKey>(KEYS_OF, [tenant, submissionId]),
     forgetExpired: async (limit) => (await db.write(FORGET, [limit])).length,
     health,
   };

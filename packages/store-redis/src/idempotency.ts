@@ -38,6 +38,7 @@ export function createIdempotency({ redis, locks, records, truth }: Parts): Idem
       };
     },
     find: async (key) => (await records.find(key)) ?? truth.find(key),
+    keysOf: truth.keysOf,
     forgetExpired: truth.forgetExpired,
     health: redis.health,
   };

@@ -22,7 +22,11 @@ export function putRedisInFront(truth: Backend, options: InFrontOptions): Backen
   const locks = idempotency === "redis" ? createLocks(redis, lock) : undefined;
   const records = locks && createRecordCache(redis, sealer);
   const tokens = mode === "sql" ? undefined : { cache: createTokenCache(redis, sealer), mode, truth: truth.tokens };
-  const store = createStore({ truth: truth.store, ...(records && { records }), ...(tokens && { tokens }) });
+  const store = createStore({
+    truth: truth.store,
+    ...(records && { records: { cache: records, truth: truth.idempotency } }),
+    ...(tokens && { tokens }),
+  });
   return {
     ...truth,
     store,

@@ -21,6 +21,8 @@ export interface RecordCache {
   beforeCommit(change: Change): Promise<void>;
   /** After it. Never throws: what could not be kept is found in the database. */
   committed(change: Change, at: Instant): Promise<void>;
+  /** These records are no longer as they were. */
+  forget(keys: readonly ScopedKey[]): Promise<void>;
 }
 
 /** The name of a key with its scope, from which nobody can tell either. */
@@ -49,6 +51,9 @@ export function createRecordCache(redis: Redis, sealer: Sealer): RecordCache {
       const record = { ...write, submissionId: change.row.submission.submissionId, recordedAt: at };
       const args = [redis.now(), record.expiresAt - at, sealed.seal(record, key)];
       await redis.run(KEEP, [key], args).catch(() => {});
+    },
+    async forget(keys) {
+      await Promise.all(keys.map((key) => redis.remove(keyOf(key))));
     },
   };
 }

@@ -1,8 +1,10 @@
 import {
   type Change,
   type Committed,
+  type Idempotency,
   type Loaded,
   type LoadQuery,
+  type ScopedKey,
   type Store,
   StoreDown,
   type TokenIndex,
@@ -14,7 +16,7 @@ import { type FindInRedis, findInRedis, type TokenMode } from "./tokens.ts";
 
 interface Parts {
   truth: Store;
-  records?: RecordCache;
+  records?: { cache: RecordCache; truth: Idempotency };
   tokens?: { cache: TokenCache; mode: TokenMode; truth: TokenIndex };
 }
 
@@ -31,22 +33,28 @@ export function createStore({ truth, records, tokens }: Parts): StoreInFront {
   const running = new Set<Promise<unknown>>();
   let closed = false;
 
-  /** After an erasure nobody could tell any more which tokens there were. */
-  async function tokensToForget({ erase, tenant, row }: Change): Promise<TokenRow[]> {
-    if (tokens === undefined || erase !== true) return [];
-    return await tokens.truth.query({ tenant, submissionId: row.submission.submissionId }, { limit: MAX_TOKENS });
+  /** What Redis may know of a submission that is erased: nobody could tell any more afterwards which tokens there were. */
+  async function toForget({ erase, tenant, row }: Change): Promise<{ rows: TokenRow[]; keys: ScopedKey[] }> {
+    if (erase !== true) return { rows: [], keys: [] };
+    const of = { tenant, submissionId: row.submission.submissionId };
+    const [rows = [], keys = []] = await Promise.all([
+      tokens?.truth.query(of, { limit: MAX_TOKENS }),
+      records?.truth.keysOf(of),
+    ]);
+    return { rows, keys };
   }
 
   async function commit(change: Change): Promise<Committed> {
-    await records?.beforeCommit(change);
-    const forgotten = await tokensToForget(change);
+    await records?.cache.beforeCommit(change);
+    const forgotten = await toForget(change);
     const committed = await truth.commit(change);
     if (committed.kind !== "committed") return committed;
     await Promise.all([
-      records?.committed(change, committed.at),
+      records?.cache.committed(change, committed.at),
+      records?.cache.forget(forgotten.keys).catch(() => {}),
       // It is committed, whatever Redis says.
       tokens?.cache.committed(change).catch(() => {}),
-      tokens?.cache.forget(forgotten).catch(() => {}),
+      tokens?.cache.forget(forgotten.rows).catch(() => {}),
     ]);
     return committed;
   }

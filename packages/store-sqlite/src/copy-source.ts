@@ -81,6 +81,8 @@ const MARKS = `SELECT (SELECT max(position) FROM events), (SELECT sum(revision) 
   (SELECT sum(run_at + attempt + leased_until) FROM jobs),
   (SELECT group_concat(webhook_id || revision || state || claim || next_attempt_at || leased_until) FROM webhooks)`;
 
+const LAST_POSITION = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)";
+
 /** Opens the file for itself alone: another process that has it open, or opens it later, is in the way of one of the two. */
 function openAlone(file: string): Database {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
@@ -111,6 +113,7 @@ export function openCopySource(file: string): CopySource {
     const counts = Object.fromEntries(COPY_KINDS.map((kind) => [kind, count(kind)])) as CopyCounts;
     return {
       counts,
+      lastPosition: db.prepare<[], number>(LAST_POSITION).pluck().get() ?? 0,
       fingerprint: sha256(JSON.stringify([counts, db.prepare(MARKS).raw().get()])),
       pages: (kind, skip) => pagesOf(db.prepare<[number], Columns>(`${SELECT[kind]} LIMIT -1 OFFSET ?`).iterate(skip)),
       close: () => db.close(),

@@ -113,12 +113,19 @@ export function createIdempotency(
   db: Database,
   { records, now, health }: { records: Records; now: () => Instant; health: HealthCheck },
 ): Idempotency {
+  const of = (which: string): string => `SELECT r.tenant, r.intake_id AS intakeId, r.operation, r.hash
+    FROM submissions AS s CROSS JOIN records AS r ON r.sid = s.sid AND r.keep_after_end_ms ${which}
+    WHERE s.submission_id = @submissionId AND s.tenant = @tenant`;
+  const keysOf = db.prepare<[{ tenant: string; submissionId: string }], ScopedKey>(
+    `${of("IS NULL")} UNION ALL ${of("IS NOT NULL")}`,
+  );
   const forget = db.prepare(
     "DELETE FROM records WHERE record_id IN (SELECT record_id FROM records WHERE live_until <= ? ORDER BY live_until LIMIT ?)",
   );
   return {
     enter: createKeyLine(),
     find: (key) => answer(() => records.find(key, now())),
+    keysOf: ({ tenant, submissionId }) => answer(() => keysOf.all({ tenant, submissionId })),
     forgetExpired: (limit) => answer(() => forget.run(now(), limit).changes),
     health,
   };

@@ -7,6 +7,10 @@ export const RETENTION_PROMISES = [
     says: "A submission that has ended for as long as its intake says keeps no value, name, token, link or recorded answer.",
   },
   {
+    id: "RETENTION-FILES",
+    says: "Erasing takes a submission's files, confirmed or not; nobody can fetch them or send more of them afterwards.",
+  },
+  {
     id: "RETENTION-TERM",
     says: "How long is told by the definition it was created with, else by a setting, which counts for old ones too; else it is kept.",
   },
@@ -35,7 +39,7 @@ export const RETENTION_PROMISES = [
     says: "An admin erases an ended submission at once, with its archived document; one that has not ended is a 409.",
   },
   { id: "RETENTION-REQUEST-ADMIN", says: "Nobody but an admin of its tenant can erase a submission." },
-  { id: "RETENTION-CACHES", says: "No cache gives an erased submission's token away." },
+  { id: "RETENTION-CACHES", says: "No cache gives an erased submission's token away, or keeps its recorded answers." },
   {
     id: "RETENTION-DEADLINES-ONCE",
     says: "Every deadline counts once, from its own moment, also when nobody ran at that time.",

@@ -67,14 +67,16 @@ function brokenLink(event: ChainedEvent, head: ChainHead): string | undefined {
   if (event.seq !== head.seq + 1) return `seq is ${event.seq}, expected ${head.seq + 1}`;
   if (event.prevHash !== head.hash) return "prevHash is not the hash of the event before it";
   if (event.hash !== sha256(hashedText(event))) return "hash does not cover what the event says";
-  if (event.actorSalt !== null && saltedDigest(event.actorSalt, event.actor) !== event.actorDigest) {
-    return "the actor is not the one that was recorded";
-  }
-  if (event.payloadSalt !== null && saltedDigest(event.payloadSalt, event.payload) !== event.payloadDigest) {
+  if (!isRecorded(event.actor, event.actorSalt, event.actorDigest)) return "the actor is not the one that was recorded";
+  if (!isRecorded(event.payload, event.payloadSalt, event.payloadDigest)) {
     return "the payload is not the one that was recorded";
   }
   return undefined;
 }
+
+/** Value and salt are erased together: a value without its salt is anybody's. */
+const isRecorded = (value: Actor | JsonObject | null, salt: string | null, digest: Hash): boolean =>
+  salt === null ? value === null : saltedDigest(salt, value) === digest;
 
 /** Re-computes the chains of the given events, in order, and names the first that does not hold. */
 export function firstBrokenLink(events: Iterable<ChainedEvent>): BrokenLink | undefined {

@@ -11,6 +11,7 @@ import {
 import { decideReviewLink, gateOf } from "../domain/review/link-standing.ts";
 import { barredFrom } from "../domain/review/reviewers.ts";
 import { isEditable } from "../domain/transitions.ts";
+import type { Receipt } from "../ports/courier.ts";
 import type { Job } from "../ports/jobs.ts";
 import { type Mail, MailRefused } from "../ports/mailer.ts";
 import { expiryLetter, finishedLetter, rejectionLetter } from "./mails/progress.ts";
@@ -32,29 +33,40 @@ const RETRIES = { maxAttempts: 8, initialDelayMs: 10_000, maxDelayMs: 21_600_000
  * dies after sending sends again.
  */
 export async function notify(context: Context, job: Job, signal: AbortSignal): Promise<void> {
-  const { mailer, backend } = context.deps;
   const notice = readNotice(job.key);
-  if (notice?.what === "hook") return await callHook(context, job, { notice, signal });
-  const mail = mailer === undefined || notice === undefined ? undefined : await compose(context, job, notice);
-  if (mailer === undefined || mail === undefined) {
-    await backend.jobs.settle(job, "done");
-    return;
-  }
   try {
-    await mailer.send(mail);
+    if (notice?.what === "hook") await callHook(context, job, { notice, signal });
+    else if (notice !== undefined) await sendMail(context, job, notice);
   } catch (cause) {
-    await postpone(context, job, { final: cause instanceof MailRefused });
+    // Whatever failed, be it ours: what can't be told has its last attempt, too.
+    await postpone(context, job, cause);
     throw cause;
   }
-  context.deps.instrumentation.record({ name: "notice", outcome: "sent" });
-  await backend.jobs.settle(job, "done");
+  await context.deps.backend.jobs.settle(job, "done");
 }
 
-async function postpone(
-  { deps }: Context,
-  job: Job,
-  { final, retryAfterMs }: { final: boolean; retryAfterMs?: number },
-): Promise<void> {
+async function sendMail(context: Context, job: Job, notice: MailNotice): Promise<void> {
+  const { mailer, instrumentation } = context.deps;
+  if (mailer === undefined) return;
+  const mail = await compose(context, job, notice);
+  if (mail === undefined) return;
+  await mailer.send(mail);
+  instrumentation.record({ name: "notice", outcome: "sent" });
+}
+
+/** The operator's webhook did not take it. */
+class HookFailed extends Error {
+  readonly failure: { final?: true; retryAfterMs?: number };
+
+  constructor({ error, ...failure }: Receipt & { kind: "failed" }) {
+    super(error);
+    this.name = "HookFailed";
+    this.failure = failure;
+  }
+}
+
+async function postpone({ deps }: Context, job: Job, cause: unknown): Promise<void> {
+  const { final = cause instanceof MailRefused, retryAfterMs } = cause instanceof HookFailed ? cause.failure : {};
   const failed = {
     tries: job.attempt,
     chance: deps.random.chance(),
@@ -71,21 +83,17 @@ async function callHook(
   job: Job,
   { notice, signal }: { notice: HookNotice; signal: AbortSignal },
 ): Promise<void> {
-  const { courier, notifyUrl: url, backend } = context.deps;
+  const { courier, notifyUrl: url } = context.deps;
   const found = url === undefined ? undefined : await loadOpened(context, job);
   const parcel = found && url !== undefined ? noticeParcel(context.deps, job, { notice, found, url }) : undefined;
   const receipt = parcel && (await courier.send(parcel, signal));
-  if (receipt?.kind !== "failed") {
-    await backend.jobs.settle(job, "done");
-    return;
-  }
-  const { final, error, retryAfterMs } = receipt;
-  await postpone(context, job, { final: final === true, ...(retryAfterMs !== undefined && { retryAfterMs }) });
-  throw new Error(error);
+  if (receipt?.kind === "failed") throw new HookFailed(receipt);
 }
 
+type MailNotice = Exclude<Notice, HookNotice>;
+
 /** The mail as things stand; undefined when there is nothing to tell, or nobody to tell it to. */
-async function compose(context: Context, job: Job, notice: Exclude<Notice, HookNotice>): Promise<Mail | undefined> {
+async function compose(context: Context, job: Job, notice: MailNotice): Promise<Mail | undefined> {
   if ("gateIndex" in notice) return await askToReview(context, job, notice);
   const found = await loadOpened(context, job);
   const letter = found && progressLetter(found, notice.what);

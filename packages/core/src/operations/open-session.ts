@@ -3,7 +3,7 @@ import type { DecideContext, Decision } from "../domain/decide/decision.ts";
 import { decideFailedCode, decideOpenSession } from "../domain/decide/open-session.ts";
 import { ContractError } from "../domain/error.ts";
 import type { Handoff } from "../domain/handoffs/handoff.ts";
-import { actorOfSession, statusOf } from "../domain/handoffs/sessions.ts";
+import { actorOfSession, statusOf, withAddress } from "../domain/handoffs/sessions.ts";
 import { sha256 } from "../domain/hashing.ts";
 import { toIso } from "../domain/instant.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
@@ -120,7 +120,8 @@ async function openOne(
   const { now } = loaded;
   const note = openNote(deps.sealer, handoff);
   const given = request.actor === undefined ? undefined : normalize(request.actor as ActorInput);
-  const actor = actorOfSession(handoff, given, note.email ?? handoff.handoffId);
+  const named = actorOfSession(handoff, given, note.email ?? handoff.handoffId);
+  const actor = withAddress(named, handoff.kind === "magic_link" ? note.email : undefined);
   const decideContext = contextOf(context, opening, actor);
   const decision = decideOpenSession(submission, { handoff, actor, hash: sha256(secret) }, decideContext);
   if (decision.refusal !== undefined) throw decision.refusal;

@@ -156,6 +156,8 @@ export interface CopySource {
   /** Another one whenever anything in the store is another. */
   fingerprint: Hash;
   counts: CopyCounts;
+  /** The last place in the feed that was ever given away: its event may be gone, and readers stand there all the same. */
+  lastPosition: number;
   /** All rows of a kind but the first `skip`, always in the same order, in pages of bounded size. */
   pages<Kind extends CopyKind>(kind: Kind, skip: number): Iterable<CopiedRows[Kind][]>;
   close(): void;
@@ -172,7 +174,7 @@ export interface CopyTarget {
   counts(): Promise<CopyCounts>;
   /** All rows or none. */
   write<Kind extends CopyKind>(kind: Kind, rows: readonly CopiedRows[Kind][]): Promise<void>;
-  /** The copy is whole: from now on the target can be used. */
-  finish(): Promise<void>;
+  /** The copy is whole: from now on the target can be used. Its feed goes on behind `lastPosition`. */
+  finish(lastPosition: number): Promise<void>;
   close(): Promise<void>;
 }

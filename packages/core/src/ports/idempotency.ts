@@ -19,6 +19,8 @@ export interface Idempotency {
   enter(key: ScopedKey, limits: { timeoutMs: number; maxWaiters: number }): Promise<(() => void) | undefined>;
   /** The live record, or undefined. */
   find(key: ScopedKey): Promise<KeyRecord | undefined>;
+  /** The keys of all records of a submission. */
+  keysOf(of: { tenant: string; submissionId: string }): Promise<ScopedKey[]>;
   /** Forgets at most `limit` records that are no longer live, and answers how many. */
   forgetExpired(limit: number): Promise<number>;
   health(): Promise<Health>;

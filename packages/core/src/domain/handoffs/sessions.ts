@@ -99,6 +99,10 @@ export function actorOfSession(handoff: Handoff, given: Actor | undefined, fallb
   return allowed;
 }
 
+/** Whoever brings the code of a mail has shown that its address is theirs, by whatever name they go. */
+export const withAddress = (actor: Actor, email: string | undefined): Actor =>
+  email === undefined || actor.id === email ? actor : { ...actor, metadata: { ...actor.metadata, email } };
+
 /** The hand-off with one more session. A plain link's sessions end with the link; those of a code or an image live their own time. */
 export function withSession(
   handoff: Handoff,

@@ -27,14 +27,21 @@ interface Erasing {
  */
 export async function eraseSubmissionNow(context: Context, erasing: Erasing): Promise<Submission | undefined> {
   const { deps } = context;
+  let archived = false;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await loadOpened(context, erasing);
     if (found === undefined) return undefined;
     const { submission, now, intake } = found;
-    if (submission.erasedAt !== undefined) return submission;
+    if (submission.erasedAt !== undefined) {
+      if (archived) await dropUnwanted(context, submission);
+      return submission;
+    }
     const decision = decideErase(submission);
     if (decision.refusal !== undefined) throw decision.refusal;
-    if (erasing.archives) await archive(context, found);
+    if (erasing.archives) {
+      archived = true;
+      if (!(await archive(context, found))) continue;
+    }
     // Before the commit: after it nobody would know which files there were.
     const { tenant, submissionId } = submission;
     for (const { uploadId } of submission.uploads) await deps.uploads?.drop({ tenant, submissionId, uploadId });
@@ -52,10 +59,20 @@ export async function eraseSubmissionNow(context: Context, erasing: Erasing): Pr
   throw new Error(`${erasing.submissionId} changes too fast to be erased`);
 }
 
-async function archive(context: Context, { submission, now, intake }: Opened): Promise<void> {
+/** Somebody asked for the erasure while the document was on its way: then it is not to be kept. */
+async function dropUnwanted({ deps }: Context, { tenant, submissionId, intakeId }: Submission): Promise<void> {
+  const where = { tenant, submissionId, streams: ["submission"], types: ["submission.erased"] } as const;
+  const [erasure] = (await deps.backend.events.read(where, 1)) ?? [];
+  if (erasure?.actor?.kind !== "system") await deps.archive?.drop({ tenant, intakeId, submissionId });
+}
+
+/** False: it was erased meanwhile; its history tells nothing any more, or its document was taken away half-written. */
+async function archive(context: Context, { submission, now, intake }: Opened): Promise<boolean> {
   const { archive: place, settings } = context.deps;
   const { submissionId, tenant, intakeId } = submission;
   if (place === undefined) throw new Error(`${submissionId} is to be archived, and this server has no archive`);
+  const events = await wholeHistory(context, submission);
+  if (events.some(({ type }) => type === "submission.erased")) return false;
   const { ok: _, ...record } = recordOf({ submission, intake, now, policy: settings.policy }, "all");
   const document = {
     format: "formbridge.submission.1",
@@ -63,11 +80,15 @@ async function archive(context: Context, { submission, now, intake }: Opened): P
     tenant,
     submission: record,
     files: submission.uploads.flatMap(({ confirmed }) => (confirmed === undefined ? [] : [confirmed])),
-    events: await wholeHistory(context, submission),
+    events,
   };
-  await place.put({ tenant, intakeId, submissionId }, document as unknown as JsonObject).catch((cause: unknown) => {
+  try {
+    await place.put({ tenant, intakeId, submissionId }, document as unknown as JsonObject);
+    return true;
+  } catch (cause) {
+    if ((await loadOpened(context, submission))?.submission.erasedAt !== undefined) return false;
     throw new Error(`${submissionId} could not be archived, and is left as it is`, { cause });
-  });
+  }
 }
 
 /** All streams, with proofs: what was handed out can be compared with it. */
