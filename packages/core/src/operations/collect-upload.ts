@@ -1,12 +1,14 @@
 import { decideCollect, reasonToCollect } from "../domain/files/fate.ts";
+import type { Instant } from "../domain/instant.ts";
 import type { Job } from "../ports/jobs.ts";
-import { commitDecision } from "./support/commit.ts";
+import { actOnLatest } from "./support/act-on-latest.ts";
 import type { Context } from "./support/context.ts";
 import { requireStorage } from "./support/files.ts";
-import { loadOpened } from "./support/load-opened.ts";
 
 const COLLECTOR = { kind: "system", id: "collector" } as const;
-const MAX_TRIES = 8;
+
+/** `free`: no row knows the file any more. `needed`: it stays. */
+type Fate = "free" | "needed" | { retryAt: Instant };
 
 /**
  * Takes a file away that nobody needs any more. First the row lets go of it, guarded by its revision: a confirm at the same moment
@@ -16,42 +18,29 @@ export async function collectUpload(context: Context, job: Job): Promise<void> {
   const { deps } = context;
   const { tenant, submissionId, key } = job;
   const uploadId = key.slice(key.indexOf(":") + 1);
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const fate = await letGo(context, job, uploadId);
-    if (fate === "moved") continue;
-    if (fate === "free") await requireStorage(deps.uploads).drop({ tenant, submissionId, uploadId });
-    await deps.backend.jobs.settle(job, typeof fate === "object" ? fate : "done");
-    return;
-  }
-  throw new Error(`the submission of ${uploadId} changes too fast for its file to be collected`);
+  const fate = await letGo(context, job, uploadId);
+  if (fate === "free") await requireStorage(deps.uploads).drop({ tenant, submissionId, uploadId });
+  await deps.backend.jobs.settle(job, typeof fate === "object" ? fate : "done");
 }
 
-/** `free`: no row knows the file any more. `needed`: it stays. `moved`: look again. */
-async function letGo(
-  context: Context,
-  job: Job,
-  uploadId: string,
-): Promise<"free" | "needed" | "moved" | { retryAt: number }> {
-  const { deps } = context;
-  const found = await loadOpened(context, job);
-  if (found === undefined) return "free";
-  const { submission, now, intake } = found;
-  const upload = submission.uploads.find((known) => known.uploadId === uploadId);
-  if (upload === undefined) return "free";
-  const reason = reasonToCollect(submission, upload);
-  if (reason === undefined) return "needed";
-  const wantedUntil = upload.expiresAt + deps.settings.policy.uploadGraceMs;
-  if (reason === "never_confirmed" && now < wantedUntil) return { retryAt: wantedUntil };
-  const { committed } = await commitDecision(deps, {
+async function letGo(context: Context, job: Job, uploadId: string): Promise<Fate> {
+  const { instrumentation, settings } = context.deps;
+  let fate: Fate = "free";
+  const released = await actOnLatest(context, job, {
     operation: "collectUpload",
-    before: submission,
-    decision: decideCollect(upload, reason),
     actor: COLLECTOR,
-    now,
-    intake,
-    ignoresDeadline: true,
+    decide({ submission, now }) {
+      fate = "free";
+      const upload = submission.uploads.find((known) => known.uploadId === uploadId);
+      if (upload === undefined) return undefined;
+      const reason = reasonToCollect(submission, upload);
+      const wantedUntil = upload.expiresAt + settings.policy.uploadGraceMs;
+      if (reason === undefined) fate = "needed";
+      else if (reason === "never_confirmed" && now < wantedUntil) fate = { retryAt: wantedUntil };
+      else return { decision: decideCollect(upload, reason), ignoresDeadline: true };
+      return undefined;
+    },
   });
-  if (committed.kind !== "committed") return "moved";
-  deps.instrumentation.record({ name: "swept", what: "uploads", count: 1 });
-  return "free";
+  if (released !== undefined) instrumentation.record({ name: "swept", what: "uploads", count: 1 });
+  return fate;
 }

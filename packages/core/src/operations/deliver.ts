@@ -11,13 +11,10 @@ import { deliveryBody } from "../domain/delivery/delivery-body.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Parcel, Receipt } from "../ports/courier.ts";
 import type { Job } from "../ports/jobs.ts";
+import { actOnLatest } from "./support/act-on-latest.ts";
 import { answerRewrite } from "./support/answer-rewrite.ts";
-import { commitDecision } from "./support/commit.ts";
 import type { Context } from "./support/context.ts";
-import { loadOpened, type Opened } from "./support/load-opened.ts";
-
-/** Reads and replays move the revision too: a step that loses to them is taken again. */
-const MAX_TRIES = 64;
+import type { Opened } from "./support/load-opened.ts";
 
 type Due = Opened & { submission: Deliverable };
 
@@ -30,7 +27,7 @@ export async function deliver(context: Context, job: Job, signal: AbortSignal): 
     context,
     job,
     () => true,
-    async ({ submission }) => decideDeliveryAttempt(submission),
+    ({ submission }) => decideDeliveryAttempt(submission),
   );
   if (started === undefined) {
     // Finalized, cancelled or gone since: whoever did that has dropped the job, or it was never to be.
@@ -43,7 +40,7 @@ export async function deliver(context: Context, job: Job, signal: AbortSignal): 
   context.deps.instrumentation.record({ name: "delivery", outcome: receipt.kind, ms: performance.now() - began });
   const isOurs = ({ delivery }: Submission) =>
     delivery?.deliveryId === deliveryId && delivery.attemptCount === attemptCount && delivery.inFlight === true;
-  await takeStep(context, job, isOurs, async ({ submission, intake, now }) =>
+  await takeStep(context, job, isOurs, ({ submission, intake, now }) =>
     receipt.kind === "taken"
       ? decideDeliverySuccess(submission)
       : decideDeliveryFailure(submission, { ...receipt, chance: context.deps.random.chance() }, { intake, now }),
@@ -80,29 +77,22 @@ async function parcelOf({ deps }: Context, { submission, intake }: Due): Promise
   };
 }
 
-/** Decides and commits on what is there, again when somebody was faster; undefined when there is nothing to do (any more). */
+/** A step of an attempt; undefined when there is nothing to deliver (any more), or another attempt has begun. */
 async function takeStep(
   context: Context,
   job: Job,
   isOurs: (submission: Submission) => boolean,
-  decide: (due: Due) => Promise<Decision>,
+  decide: (due: Due) => Decision,
 ): Promise<Due | undefined> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = await loadOpened(context, job);
-    if (found === undefined || !isDeliverable(found.submission) || !isOurs(found.submission)) return undefined;
-    const due: Due = { ...found, submission: found.submission };
-    const decision = await decide(due);
-    const rewrite = await answerRewrite(context, due, decision);
-    const { committed, after } = await commitDecision(context.deps, {
-      operation: "deliver",
-      before: due.submission,
-      decision,
-      actor: COURIER,
-      now: due.now,
-      intake: due.intake,
-      ...rewrite,
-    });
-    if (committed.kind === "committed") return { ...due, submission: after as Deliverable };
-  }
-  throw new Error(`the delivery of ${job.submissionId} found no quiet moment`);
+  const step = await actOnLatest(context, job, {
+    operation: "deliver",
+    actor: COURIER,
+    async decide(found) {
+      const { submission } = found;
+      if (!isDeliverable(submission) || !isOurs(submission)) return undefined;
+      const decision = decide({ ...found, submission });
+      return { decision, ...(await answerRewrite(context, found, decision)) };
+    },
+  });
+  return step && { ...step.found, submission: step.after as Deliverable };
 }

@@ -17,14 +17,13 @@ import { type Mail, MailRefused } from "../ports/mailer.ts";
 import { expiryLetter, finishedLetter, rejectionLetter } from "./mails/progress.ts";
 import { type Letter, render } from "./mails/render.ts";
 import { type Asked, escalationLetter, reviewLetter } from "./mails/reviews.ts";
-import { commitDecision } from "./support/commit.ts";
+import { actOnLatest } from "./support/act-on-latest.ts";
 import { contactOf } from "./support/contact.ts";
 import type { Context } from "./support/context.ts";
 import { loadOpened, type Opened } from "./support/load-opened.ts";
 import { noticeParcel } from "./support/notice-parcel.ts";
 
 const POSTMASTER = { kind: "system", id: "postmaster" } as const;
-const MAX_TRIES = 64;
 /** Eight attempts over about a day: after that, nobody waits for the news. */
 const RETRIES = { maxAttempts: 8, initialDelayMs: 10_000, maxDelayMs: 21_600_000, factor: 4, jitter: true };
 
@@ -125,39 +124,30 @@ function progressLetter(
  */
 async function askToReview(context: Context, job: Job, notice: ReviewNotice): Promise<Mail | undefined> {
   const { deps } = context;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = await loadOpened(context, job);
-    const submission = found?.submission;
-    if (found === undefined || submission?.state !== "needs_review") return undefined;
-    const { intake, now } = found;
-    const gate = gateOf(submission, intake.definition.approvalGates);
-    const email = addressesOf(gate, notice.what)[notice.reviewer];
-    if (submission.review.gateIndex !== notice.gateIndex || email === undefined) return undefined;
-    if (barredFrom(submission, gate, { actor: linkActor(email), roles: [] }) !== undefined) return undefined;
-    const secret = deps.random.reviewLink();
-    const decision = decideReviewLink(
-      submission,
-      { email, hash: sha256(secret) },
-      { now, policy: deps.settings.policy },
-    );
-    const { committed } = await commitDecision(deps, {
-      operation: "notify",
-      before: submission,
-      decision,
-      actor: POSTMASTER,
-      now,
-      intake,
-    });
-    if (committed.kind !== "committed") continue;
-    const asked: Asked = {
-      intake: intake.definition.name,
-      gate: gate.name,
-      submissionId: submission.submissionId,
-      requestedAt: submission.review.requestedAt,
-      url: `${deps.publicUrl()}/reviews/${secret}`,
-      expiresAt: decision.link.expiresAt,
-    };
-    return { to: email, ...render(notice.what === "review" ? reviewLetter(asked) : escalationLetter(asked)) };
-  }
-  throw new Error(`a mail about ${job.submissionId} found no quiet moment`);
+  let mail: Mail | undefined;
+  const made = await actOnLatest(context, job, {
+    operation: "notify",
+    actor: POSTMASTER,
+    decide({ submission, intake, now }) {
+      if (submission.state !== "needs_review") return undefined;
+      const gate = gateOf(submission, intake.definition.approvalGates);
+      const email = addressesOf(gate, notice.what)[notice.reviewer];
+      if (submission.review.gateIndex !== notice.gateIndex || email === undefined) return undefined;
+      if (barredFrom(submission, gate, { actor: linkActor(email), roles: [] }) !== undefined) return undefined;
+      const secret = deps.random.reviewLink();
+      const link = { email, hash: sha256(secret) };
+      const decision = decideReviewLink(submission, link, { now, policy: deps.settings.policy });
+      const asked: Asked = {
+        intake: intake.definition.name,
+        gate: gate.name,
+        submissionId: submission.submissionId,
+        requestedAt: submission.review.requestedAt,
+        url: `${deps.publicUrl()}/reviews/${secret}`,
+        expiresAt: decision.link.expiresAt,
+      };
+      mail = { to: email, ...render(notice.what === "review" ? reviewLetter(asked) : escalationLetter(asked)) };
+      return { decision };
+    },
+  });
+  return made && mail;
 }
