@@ -13,6 +13,10 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
 }
 
+/** Value and salt are erased together: a value without its salt is anybody's. */
+const isRecorded = (value: unknown, salt: string | null, digest: string): boolean =>
+  salt === null ? value === null : sha256(salt + canonical(value)) === digest;
+
 /** What is wrong with the first event that does not hold, or nothing. Each stream is a chain of its own. */
 export function firstProblem(events: readonly IntakeEvent[]): string | undefined {
   const ends = new Map<string, { seq: number; hash: string }>();
@@ -24,9 +28,8 @@ export function firstProblem(events: readonly IntakeEvent[]): string | undefined
     const { actorSalt, actorDigest, payloadSalt, payloadDigest } = proof;
     if (seq !== before.seq + 1 || prevHash !== before.hash) return `${named} does not follow the one before it`;
     if (sha256(canonical({ ...envelope, actorDigest, payloadDigest })) !== claimed) return `${named} was altered`;
-    if (actorSalt !== null && sha256(actorSalt + canonical(actor)) !== actorDigest) return `${named} has another actor`;
-    const shown = payloadSalt === null ? payloadDigest : sha256(payloadSalt + canonical(payload));
-    if (shown !== payloadDigest) return `${named} has another payload`;
+    if (!isRecorded(actor, actorSalt, actorDigest)) return `${named} has another actor`;
+    if (!isRecorded(payload, payloadSalt, payloadDigest)) return `${named} has another payload`;
     ends.set(stream, { seq, hash: claimed });
   }
   return undefined;

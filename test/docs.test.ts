@@ -436,5 +436,7 @@ describe("examples/verify-history.ts", () => {
       ...(event.proof && { proof: { ...event.proof, actorSalt: null, payloadSalt: null } }),
     }));
     expect(firstProblem(erased)).toBeUndefined();
+    const unsalted = erased.map((event, index) => ({ ...event, actor: events[index]?.actor ?? null }));
+    expect(firstProblem(unsalted)).toMatch(/event 1 has another actor$/);
   });
 });

@@ -51,8 +51,8 @@ export function createStore({ truth, records, tokens }: Parts): StoreInFront {
     if (committed.kind !== "committed") return committed;
     await Promise.all([
       records?.cache.committed(change, committed.at),
-      records?.cache.forget(forgotten.keys).catch(() => {}),
       // It is committed, whatever Redis says.
+      records?.cache.forget(forgotten.keys).catch(() => {}),
       tokens?.cache.committed(change).catch(() => {}),
       tokens?.cache.forget(forgotten.rows).catch(() => {}),
     ]);

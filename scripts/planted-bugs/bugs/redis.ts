@@ -63,7 +63,10 @@ export const REDIS: readonly PlantedBug[] = [
         find: `    if (committed.kind !== "committed") return committed;\n    await`,
         replace: `    if (committed.kind === "key_taken") return committed;\n    await`,
       },
-      { find: "records?.committed(change, committed.at),", replace: "records?.committed(change, committed.at ?? 0)," },
+      {
+        find: "records?.cache.committed(change, committed.at),",
+        replace: "records?.cache.committed(change, committed.at ?? 0),",
+      },
     ],
     caughtBy: [CONFORMANCE],
   },
