@@ -248,6 +248,16 @@ describe("revoking and reissuing", () => {
     expectGone(await server.call("GET", `/resume/${made.resumeToken}`), "token_expired");
   });
 
+  it("[TOKENS-REISSUE] its bearer is told the new one, without a key", async () => {
+    const { resumeToken, submissionId } = await create(server, "open");
+    const headers = { "if-match": `"${resumeToken}"` };
+    const path = `/submissions/${submissionId}/tokens/reissue`;
+    const { status, body } = await server.call("POST", path, { headers, body: { actor: AGENT } });
+    expect(status).toBe(200);
+    expect(body.resumeToken).not.toBe(resumeToken);
+    expect((await server.call("GET", `/resume/${body.resumeToken}`)).status).toBe(200);
+  });
+
   it("[TOKENS-REISSUE] not for those who may not see the token", async () => {
     const { submissionId } = await submitted(server, "gated", { key: creator });
     for (const key of [viewer, reviewer]) {

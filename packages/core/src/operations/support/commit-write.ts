@@ -52,7 +52,10 @@ async function afterDelivery<Body extends object>(
   const then = await awaitFirstDelivery(context, { submission: after, now: found.now, until });
   if (then === undefined) return answer;
   if (key !== undefined) return (await recordedAnswer(attempt, key.ref)) ?? answer;
-  const shown = shownTo(attempt, then.submission, openToken(context.deps.sealer, then.snapshot));
+  // Whoever held a token that was revoked meanwhile is told no other.
+  const { token: _revoked, ...tokenless } = found;
+  const sees = { ...attempt, found: then.submission.epoch === after.epoch ? found : tokenless };
+  const shown = shownTo(sees, then.submission, openToken(context.deps.sealer, then.snapshot));
   return answerWith(bodyOf(attempt, shown), shown);
 }
 
@@ -94,11 +97,10 @@ const bodyOf = <Body extends object>({ spec, actor, key }: Attempt<Body>, shown:
   ...(key && { _idempotent: false }),
 });
 
-/** The new token goes to those who held the one before it, unless that was revoked since, and to keys that may hold it. */
+/** The new token goes to those who held the one before it, and to keys that may hold it. */
 function shownTo({ context, found }: Attempt<object>, after: Submission, token: string | undefined): Shown {
   const { deps } = context;
-  const held = found.token?.standing === "current" && after.epoch === found.submission.epoch;
-  const holds = held || mayHoldToken(found.principal, found.submission);
+  const holds = found.token?.standing === "current" || mayHoldToken(found.principal, found.submission);
   const current = token ?? tokenFor(deps, found);
   return {
     submission: after,
