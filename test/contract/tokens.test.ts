@@ -226,6 +226,17 @@ describe("revoking and reissuing", () => {
     }
   });
 
+  it("[TOKENS-REISSUE] whoever asks with the current token alone is given the new one", async () => {
+    const made = await create(server, "open");
+    const reissued = await server.call("POST", `/submissions/${made.submissionId}/tokens/reissue`, {
+      headers: { "if-match": `"${made.resumeToken}"` },
+      body: { actor: { kind: "agent", id: "bot" } },
+    });
+    expect(reissued.status).toBe(200);
+    expect((await server.call("GET", `/resume/${reissued.body.resumeToken}`)).status).toBe(200);
+    expect((await server.call("GET", `/resume/${made.resumeToken}`)).status).toBe(410);
+  });
+
   it("[TOKENS-REISSUE] a reissued token works, and the one before is over without any revocation", async () => {
     const made = await create(server, "open", { key: creator });
     const reissued = await admin(made.submissionId, "reissue", creator);
