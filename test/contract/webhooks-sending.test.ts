@@ -204,13 +204,17 @@ describe("a receiver that does not answer", () => {
     const [slow, quick] = [await intake(), await intake()];
     const stuck = await webhook(server, { intakes: [slow] });
     const other = await webhook(server, { intakes: [quick] });
-    courier.next(slow, ...Array(8).fill("hold"));
+    courier.next(slow, ...Array(9).fill("hold"));
+    // While the first is held, the others gather for the next round.
+    await written(server, slow, 0);
+    await until(() => courier.held() === 1 || undefined);
     const made = await Promise.all(Array.from({ length: 12 }, () => written(server, slow, 1)));
+    courier.release();
     await until(() => courier.held() === 8 || undefined);
     const free = await written(server, quick);
     await until(() => parcelsTo(courier, other.url).length === 3 || undefined);
     expect(idsFor(other.url, free)).toEqual(await historyIds(free));
-    expect(parcelsTo(courier, stuck.url)).toHaveLength(8);
+    expect(parcelsTo(courier, stuck.url)).toHaveLength(9);
     while (courier.held() > 0) courier.release();
     await pushed(server);
     for (const submissionId of made) expect(idsFor(stuck.url, submissionId)).toEqual(await historyIds(submissionId));

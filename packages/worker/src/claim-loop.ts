@@ -95,7 +95,8 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
       while (true) {
         await claiming;
         const claimed = await claim();
-        if (claimed === 0 && running.size === 0) return count;
+        // What the loop claims by itself meanwhile is not running yet.
+        if (claimed === 0 && running.size === 0 && claiming === undefined) return count;
         count += claimed;
         await Promise.all(running);
       }
