@@ -21,7 +21,7 @@ function limit({ raw }: FastifyRequest, reply: FastifyReply, ms: number): void {
   if (raw.complete) return;
   const timer = setTimeout(() => {
     // A second answer would be taken for that of the next request.
-    if (reply.raw.headersSent) raw.socket.destroy();
+    if (reply.raw.headersSent) raw.destroy();
     else answerBrokenRequest(new Error("the body took too long"), raw.socket);
   }, ms);
   const clear = (): void => clearTimeout(timer);
