@@ -31,6 +31,29 @@ const copyRows = (table: string, columns: readonly string[], made: Record<string
 const TOKEN = "'rtok_' || translate(encode(sha256(convert_to('copy ' || c.number, 'UTF8')), 'base64'), '+/=', '-_')";
 const hexOf = (text: string): string => `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
 
+const FILLED = "('formbridge.submissions'::regclass, 'formbridge.tokens'::regclass, 'formbridge.events'::regclass)";
+
+/** Millions of rows in the order of nothing go into a table without indexes; they are built after it, as by a restore. */
+async function withoutIndexes(postgres: BenchPostgres, databaseUrl: string, fill: string): Promise<void> {
+  const constraints = await postgres.run(
+    databaseUrl,
+    `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS dropped,
+            format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS built
+       FROM pg_constraint WHERE contype IN ('p', 'u') AND conrelid IN ${FILLED}`,
+  );
+  const indexes = await postgres.run(
+    databaseUrl,
+    `SELECT format('DROP INDEX %s', indexrelid::regclass) AS dropped, pg_get_indexdef(indexrelid) AS built
+       FROM pg_index WHERE indrelid IN ${FILLED}
+        AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)`,
+  );
+  const both = [...constraints, ...indexes];
+  const dropped = both.map((row) => row.dropped);
+  const built = both.map((row) => row.built);
+  const settings = ["SET synchronous_commit = off", "SET maintenance_work_mem = '1GB'", "SET work_mem = '256MB'"];
+  await postgres.run(databaseUrl, [...settings, ...dropped, fill, ...built].join(";\n"));
+}
+
 /**
  * Fills a database with copies of its one submission, under new ids and tokens, in the order of ids as in one that grew. Of the
  * events, those of the last write are copied: what is measured reads none of them.
@@ -51,10 +74,10 @@ export async function fillWithCopies(
   const ids = { submission_id: "c.id" };
   const last = "(SELECT version FROM first_of_submissions)";
   const hash = `CASE WHEN t.version = ${last} THEN ${hexOf(TOKEN)} ELSE ${hexOf("c.id || t.version")} END`;
-  await postgres.run(
+  await withoutIndexes(
+    postgres,
     databaseUrl,
-    `SET synchronous_commit = off;
-    CREATE TEMP TABLE first_of_submissions AS SELECT * FROM formbridge.submissions;
+    `CREATE TEMP TABLE first_of_submissions AS SELECT * FROM formbridge.submissions;
     CREATE TEMP TABLE first_of_tokens AS SELECT * FROM formbridge.tokens;
     CREATE TEMP TABLE first_of_events AS SELECT * FROM formbridge.events WHERE version = ${last};
     CREATE TEMP TABLE numbers AS
