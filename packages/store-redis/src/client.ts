@@ -1,8 +1,26 @@
 import type { RedisClientOptions } from "redis";
 import type { RedisAddress } from "./address.ts";
 
-/** Loaded when Redis is used: a server without it starts sooner. */
-export type Driver = typeof import("redis");
+type Package = typeof import("redis");
+type Model = ReturnType<Package["createClient"]>;
+
+export interface Driver {
+  createClient(options: RedisClientOptions): ReturnType<Model["duplicate"]>;
+  createCluster: Package["createCluster"];
+}
+
+let model: Model | undefined;
+
+/**
+ * Loaded when Redis is used: a server without it starts sooner. The package makes a class of hundreds of commands for every set
+ * of options, which takes it a tenth of a second; copies of a client share theirs.
+ */
+export async function loadDriver(): Promise<Driver> {
+  const { createClient, createCluster } = await import("redis");
+  const shared = model ?? createClient();
+  model = shared;
+  return { createClient: (options) => shared.duplicate(options), createCluster };
+}
 
 interface ScriptCall {
   keys: string[];

@@ -1,7 +1,7 @@
 import { type Health, type Instant, StoreDown } from "@formbridge/core";
 import type { RedisAddress } from "./address.ts";
 import { createBreaker } from "./breaker.ts";
-import { type Commands, connectCluster, connectServer } from "./client.ts";
+import { type Commands, connectCluster, connectServer, loadDriver } from "./client.ts";
 import { inTime } from "./in-time.ts";
 import { createListener, type Listening } from "./listener.ts";
 import type { Script } from "./script.ts";
@@ -35,7 +35,7 @@ export interface Redis {
 
 /** Answers when the first connection stands, or after the time-out: it goes on trying, and calls fail until it succeeds. */
 export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOptions): Promise<Redis> {
-  const driver = await import("redis");
+  const driver = await loadDriver();
   const breaker = createBreaker();
   const connect = () => (address.cluster ? connectCluster : connectServer)(driver, address, breaker.succeeded);
   let client = connect();

@@ -10,8 +10,7 @@ import { loginOf } from "../read-url.ts";
 import type { OpenLine, Place } from "./line.ts";
 
 export const openRedisLine: OpenLine = async (place, signal) => {
-  const { createClient } = await import("redis");
-  const client = createClient(optionsFor(place));
+  const client = await createClientFor(place);
   const ended = new Promise<void>((resolve) => {
     client.on("error", () => resolve());
     client.on("end", resolve);
@@ -37,6 +36,15 @@ export const openRedisLine: OpenLine = async (place, signal) => {
     },
   };
 };
+
+/** Making the commands of a client holds everybody up for a tenth of a second; its copies share them. */
+let model: ReturnType<typeof newModel> | undefined;
+const newModel = ({ createClient }: typeof import("redis")) => createClient({ RESP: 2 });
+
+async function createClientFor(place: Place) {
+  model ??= newModel(await import("redis"));
+  return model.duplicate(optionsFor(place));
+}
 
 function optionsFor({ url, target, addresses }: Place) {
   const database = Number(url.pathname.slice(1));
