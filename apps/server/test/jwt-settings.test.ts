@@ -41,8 +41,8 @@ describe("issuers", () => {
     ["[", "not valid JSON"],
     ["nowhere.json", "nowhere.json.*can't be read.*ENOENT"],
     ["[]", "fewer than 1"],
-    [JSON.stringify([{ name: "x" }]), "^FORMBRIDGE_JWT_ISSUERS: 0 must have required properties"],
-    ['[{"jwksUri":"https://u:pa55@id.example/"}]', "0 must have"],
+    [JSON.stringify([{ name: "x" }]), "^FORMBRIDGE_JWT_ISSUERS: 0 lacks issuer, audience"],
+    ['[{"jwksUri":"https://u:pa55@id.example/"}]', "0 lacks name"],
   ])("[JWT-SETTINGS] %s stops the start", (value, words) => {
     expect(refusal(value)).toThrow(ConfigError);
     expect(refusal(value)).toThrow(new RegExp(words));

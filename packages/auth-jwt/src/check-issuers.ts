@@ -1,13 +1,14 @@
 import { isIPv4 } from "node:net";
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import Type from "typebox";
-import Value from "typebox/value";
 import { actorPrefix, Issuer } from "./issuer.ts";
 
 const Issuers = Type.Array(Issuer, { minItems: 1 });
 
 /** Reads the operator's settings. Throws an error that names the place and what is wrong there. */
 export function checkIssuers(value: unknown): Issuer[] {
-  if (!Value.Check(Issuers, value)) throw new Error(schemaProblem(value));
+  const hasShape = new Ajv2020({ allErrors: true }).compile<Issuer[]>(Issuers);
+  if (!hasShape(value)) throw new Error(schemaProblem(hasShape.errors ?? []));
   for (const [index, issuer] of value.entries()) {
     const problem = keysProblem(issuer) ?? twinProblem(issuer, value.slice(0, index));
     if (problem !== undefined) throw new Error(`${index}.${problem}`);
@@ -16,22 +17,34 @@ export function checkIssuers(value: unknown): Issuer[] {
 }
 
 /** Of all that a validator finds, what it says of the deepest place: the others follow from it. */
-function schemaProblem(value: unknown): string {
-  const errors = [...Value.Errors(Issuers, value)].filter(
-    ({ keyword }) => keyword !== "anyOf" && keyword !== "boolean",
-  );
+function schemaProblem(found: readonly ErrorObject[]): string {
+  const errors = found.filter(({ keyword }) => keyword !== "anyOf");
   const depth = (path: string): number => path.split("/").length;
   const deepest = errors.toSorted((a, b) => depth(b.instancePath) - depth(a.instancePath))[0]?.instancePath ?? "";
   const there = errors.filter(({ instancePath }) => instancePath === deepest);
   const telling = there.filter(({ keyword }) => keyword !== "type");
-  const words = (telling.length > 0 ? telling : there).map(({ message, params }) => {
-    const { allowedValues, additionalProperties } = params as Record<string, unknown[] | undefined>;
-    if (allowedValues !== undefined) return `must be one of ${allowedValues.join(", ")}`;
-    if (additionalProperties !== undefined) return `does not know ${additionalProperties.join(", ")}`;
-    return message;
-  });
+  const words = wordsFor(telling.length > 0 ? telling : there);
   const place = deepest.slice(1).replaceAll("/", ".");
   return `${place === "" ? "it" : place} ${[...new Set(words)].join(" or ")}`;
+}
+
+function wordsFor(errors: readonly ErrorObject[]): string[] {
+  const told = errors.map(({ params, message = "is not right" }) => ({ ...(params as Params), message }));
+  const missing = told.flatMap(({ missingProperty = [] }) => missingProperty);
+  const rest = told.filter(({ missingProperty }) => missingProperty === undefined);
+  return [
+    ...(missing.length > 0 ? [`lacks ${missing.join(", ")}`] : []),
+    ...rest.map(({ allowedValues, additionalProperty, message }) => {
+      if (allowedValues !== undefined) return `must be one of ${allowedValues.join(", ")}`;
+      return additionalProperty === undefined ? message.replace("NOT", "not") : `does not know ${additionalProperty}`;
+    }),
+  ];
+}
+
+interface Params {
+  allowedValues?: unknown[];
+  additionalProperty?: string;
+  missingProperty?: string;
 }
 
 function keysProblem({ jwksUri, jwksFile }: Issuer): string | undefined {
