@@ -5,6 +5,7 @@ import type { IntakeDefinition, Role } from "@formbridge/contract";
 import type { Courier, Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
 import { migrate } from "@formbridge/store-postgres";
+import { request } from "undici";
 import { createDatabase, type TestDatabase } from "./services/postgres.ts";
 import { newPrefix, redisUrl } from "./services/redis.ts";
 
@@ -201,23 +202,25 @@ export const minimalIntake = (id: string): IntakeDefinition => ({
   destination: { kind: "store" },
 });
 
+/** Not by `fetch`, which takes twice the time: the tests make tens of thousands of calls. */
 export function caller(url: string): TestServer["call"] {
   return async (method, path, { body, raw, headers = {}, key } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(url + path, {
+    const answer = await request(url + path, {
       method,
       headers: {
         ...(payload !== undefined && { "content-type": "application/json" }),
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...headers,
       },
-      ...(payload !== undefined && { body: payload as string }),
+      ...(payload !== undefined && { body: payload }),
     });
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    const text = await answer.body.text();
+    const told = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+    const isJson = String(answer.headers["content-type"]).startsWith("application/json");
     return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
+      status: answer.statusCode,
+      headers: Object.fromEntries(told),
       body: isJson && text !== "" ? JSON.parse(text) : text,
     };
   };
