@@ -4,9 +4,8 @@ import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
 import type { Courier, Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
-import { migrate } from "@formbridge/store-postgres";
 import { request } from "undici";
-import { createDatabase, type TestDatabase } from "./services/postgres.ts";
+import { createMigratedDatabase, type TestDatabase } from "./services/postgres.ts";
 import { newPrefix, redisUrl } from "./services/redis.ts";
 
 /** A clock that stands still until it is moved. */
@@ -97,8 +96,7 @@ async function createStore({ store = DEFAULT_STORE, fakeClock = true }: ServerOp
   const plain = { tell: () => {}, rows: async () => "", remove: async () => {} };
   if (store === "sqlite") return { env: {}, ...plain };
   if (store === "memory") return { env: { FORMBRIDGE_DATABASE_URL: "memory:" }, ...plain };
-  const database = await createDatabase();
-  await migrate({ url: database.url, connectTimeoutMs: 20_000 });
+  const database = await createMigratedDatabase();
   return {
     env: { FORMBRIDGE_DATABASE_URL: database.url, FORMBRIDGE_SECRET: "a secret of every test instance" },
     tell: fakeClock ? await database.fakeClock() : plain.tell,

@@ -1,8 +1,9 @@
 import { describeBackend } from "@formbridge/conformance";
 import { afterAll } from "vitest";
-import { migratedDatabase, openOn } from "./open.ts";
+import { createMigratedDatabase } from "../../../test/support/services/postgres.ts";
+import { openOn } from "./open.ts";
 
-const database = await migratedDatabase();
+const database = await createMigratedDatabase();
 const open = openOn(database, await database.fakeClock());
 afterAll(database.close);
 

@@ -3,16 +3,16 @@ import { type Backend, StoreDown } from "@formbridge/core";
 import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { TestDatabase } from "../../../test/support/services/postgres.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { commitCalls, commitValues } from "../src/commit-arguments.ts";
-import { migratedDatabase, optionsFor } from "./open.ts";
+import { optionsFor } from "./open.ts";
 
 const { creation, update, quietUpdate, keyWrite, TENANT, HOUR } = fixtures;
 
 let database: TestDatabase;
 let backend: Backend;
 beforeAll(async () => {
-  database = await migratedDatabase();
+  database = await createMigratedDatabase();
 });
 afterAll(() => database.close());
 beforeEach(async () => {
@@ -154,7 +154,7 @@ describe("a database that is not there", () => {
   });
 
   it("is a StoreDown for each call, nothing applied, and unhealthy without throwing", async () => {
-    const own = await migratedDatabase();
+    const own = await createMigratedDatabase();
     const lost = await openPostgresBackend(optionsFor(own.url));
     await own.drop();
     expect((await failureOf(lost.store.commit(creation({ at: 0 })))).outcome).toBe("not_applied");

@@ -3,9 +3,9 @@ import type { Backend, FeedPage } from "@formbridge/core";
 import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { TestDatabase } from "../../../test/support/services/postgres.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { commitCalls, commitValues } from "../src/commit-arguments.ts";
-import { emptied, migratedDatabase, optionsFor } from "./open.ts";
+import { emptied, optionsFor } from "./open.ts";
 
 const { creation, TENANT } = fixtures;
 const COMMIT = `SELECT ${commitCalls(1)}`;
@@ -13,7 +13,7 @@ const COMMIT = `SELECT ${commitCalls(1)}`;
 let database: TestDatabase;
 let backend: Backend;
 beforeAll(async () => {
-  database = await migratedDatabase();
+  database = await createMigratedDatabase();
   backend = await openPostgresBackend(optionsFor(database.url));
 });
 const clients: Client[] = [];

@@ -3,15 +3,15 @@ import type { Backend } from "@formbridge/core";
 import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { TestDatabase } from "../../../test/support/services/postgres.ts";
-import { emptied, migratedDatabase, optionsFor } from "./open.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+import { emptied, optionsFor } from "./open.ts";
 
 const { creation, update, newApiKey, newHash, TENANT } = fixtures;
 
 let database: TestDatabase;
 let backend: Backend;
 beforeAll(async () => {
-  database = await migratedDatabase();
+  database = await createMigratedDatabase();
   backend = await openPostgresBackend(optionsFor(database.url));
 });
 beforeEach(() => emptied(database));

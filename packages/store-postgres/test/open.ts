@@ -1,7 +1,7 @@
 import type { OpenBackend, Part } from "@formbridge/conformance";
 import type { Backend, Instant } from "@formbridge/core";
-import { migrate, openPostgresBackend, type PostgresOptions } from "@formbridge/store-postgres";
-import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+import { openPostgresBackend, type PostgresOptions } from "@formbridge/store-postgres";
+import type { TestDatabase } from "../../../test/support/services/postgres.ts";
 
 export const optionsFor = (url: string): PostgresOptions => ({
   url,
@@ -10,13 +10,6 @@ export const optionsFor = (url: string): PostgresOptions => ({
   statementTimeoutMs: 20_000,
   lockTimeoutMs: 10_000,
 });
-
-/** A database with the schema, for the tests of one file. */
-export async function migratedDatabase(): Promise<TestDatabase> {
-  const database = await createDatabase();
-  await migrate(optionsFor(database.url));
-  return database;
-}
 
 export async function emptied(database: TestDatabase): Promise<void> {
   const tables = await database.query<{ name: string }>(

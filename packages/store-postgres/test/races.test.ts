@@ -2,8 +2,8 @@ import { fixtures } from "@formbridge/conformance";
 import { type Backend, type Change, type Committed, firstBrokenLink } from "@formbridge/core";
 import { openPostgresBackend } from "@formbridge/store-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestDatabase } from "../../../test/support/services/postgres.ts";
-import { migratedDatabase, optionsFor } from "./open.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+import { optionsFor } from "./open.ts";
 
 const { creation, update, keyWrite, newHash, TENANT, INTAKE, HOUR } = fixtures;
 const ROUNDS = 20;
@@ -12,7 +12,7 @@ const CLAIM = { leaseMs: HOUR, perLane: 100, busy: new Map<string, number>() };
 let database: TestDatabase;
 let instances: Backend[];
 beforeAll(async () => {
-  database = await migratedDatabase();
+  database = await createMigratedDatabase();
   instances = await Promise.all([1, 2].map(() => openPostgresBackend(optionsFor(database.url))));
 });
 afterAll(async () => {

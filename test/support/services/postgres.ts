@@ -1,5 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { migrate } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { service } from "./service.ts";
 
@@ -15,13 +16,28 @@ export interface TestDatabase {
 }
 
 let made = 0;
+let migrated: Promise<string> | undefined;
 
-/** An empty database on the PostgreSQL of this test run. It goes away with the server. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** A database with our tables, empty otherwise: a copy of one that was migrated for all the tests of this process. */
+export async function createMigratedDatabase(): Promise<TestDatabase> {
+  migrated ??= migrateOne();
+  return await createDatabase({ like: await migrated });
+}
+
+async function migrateOne(): Promise<string> {
+  const database = await createDatabase();
+  await migrate({ url: database.url, connectTimeoutMs: 20_000 });
+  // Only a database that nobody is connected to can be copied.
+  await database.close();
+  return new URL(database.url).pathname.slice(1);
+}
+
+/** A database on the PostgreSQL of this test run, without anything in it or like another one. It goes away with the server. */
+export async function createDatabase({ like = "template0" } = {}): Promise<TestDatabase> {
   const { url: server, clocks = "" } = await service("postgres");
   made += 1;
   const name = `test_${process.pid}_${made}`;
-  await asAdmin(`${server}/postgres`, (admin) => admin.query(`CREATE DATABASE ${name} TEMPLATE template0`));
+  await asAdmin(`${server}/postgres`, (admin) => admin.query(`CREATE DATABASE ${name} TEMPLATE ${like}`));
   const url = `${server}/${name}`;
   const client = new Client({ connectionString: url });
   client.on("error", () => {});
