@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/couriers": ["contract", "core/ports"],
   "packages/mail-smtp": ["core/ports"],
   "packages/http": ["contract", "core/operations", "core/domain"],
+  "packages/mcp": ["contract", "core/operations", "core/domain"],
   "packages/worker": ["contract", "core/operations", "core/ports"],
   "apps/server": [
     "archive-disk",
@@ -43,6 +44,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "http",
     "scan-hook",
     "mail-smtp",
+    "mcp",
     "store-memory",
     "store-postgres",
     "store-redis",

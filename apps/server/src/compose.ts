@@ -33,7 +33,7 @@ import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from
 import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
-import { withPresetKey } from "./admin-key.ts";
+import { withLocalAgent, withPresetKey } from "./admin-key.ts";
 import type { Backends } from "./config/backends.ts";
 import type { Config, DatabaseChoice, RedisChoice } from "./config/config.ts";
 import { secretsFor } from "./config/secret-file.ts";
@@ -63,6 +63,8 @@ export interface ComposeOptions {
   callbacks?: CourierOptions["callbacks"];
   /** Takes submissions to their destinations, in place of the couriers that the settings describe. */
   courier?: Courier;
+  /** A key, good in this process alone, for the agent that started it. */
+  localAgentKey?: string;
 }
 
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
@@ -80,7 +82,10 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
   const sealer = createAesSealer(secrets);
   const parts = { now, instrumentation, sealer, breakerNotes: options.breakerNotes };
   const { wakeups, rateLimiter, health, ...stores } = await openStores(config, parts);
-  const backend = { ...stores, keys: withPresetKey(stores.keys, config.adminKey) };
+  const backend = {
+    ...stores,
+    keys: withLocalAgent(withPresetKey(stores.keys, config.adminKey), options.localAgentKey),
+  };
   const { scan } = config.uploads;
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
   const operations = createOperations({

@@ -1,4 +1,4 @@
-import { type Logger, pino, stdTimeFunctions } from "pino";
+import { destination, type Logger, pino, stdTimeFunctions } from "pino";
 
 const SECRET_SHAPES = /\b(rtok|fbk|rvw|sess)_[A-Za-z0-9_-]{8,}/g;
 const JWT_SHAPE = /\beyJ[\w-]{8,}(?:\.[\w-]*){1,4}/g;
@@ -32,11 +32,12 @@ function toldOf(error: Error) {
   };
 }
 
-export function createLogger(level: string): Logger {
-  return pino({
+export function createLogger(level: string, { toStderr = false }: { toStderr?: boolean } = {}): Logger {
+  const options = {
     level,
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: ["req.headers", "headers", "*.authorization", "*.resumeToken", "*.idempotencyKey"], remove: true },
     serializers: { err: toldOf },
-  });
+  };
+  return toStderr ? pino(options, destination(2)) : pino(options);
 }

@@ -1,6 +1,7 @@
 import type { AuthNotes } from "@formbridge/auth-jwt";
 import type { BreakerNotes } from "@formbridge/breaker";
 import { createHttpServer } from "@formbridge/http";
+import { createMcpBinding, type McpBinding } from "@formbridge/mcp";
 import type { Worker } from "@formbridge/worker";
 import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
@@ -16,6 +17,7 @@ export interface RunningServer {
   url: string;
   app: Awaited<ReturnType<typeof createHttpServer>>;
   core: Core;
+  agents: McpBinding;
   worker: Worker;
   /** The admin key, when this start made one. */
   newAdminKey?: string;
@@ -26,13 +28,18 @@ export interface RunningServer {
 export interface ServeOptions extends ComposeOptions {
   /** In place of the folder of intakes. */
   intakes?: FolderReading;
+  /** Standard output belongs to the agent protocol: the log goes to standard error, and no admin key is made that nobody would see. */
+  onStdio?: true;
 }
 
 /** Starts everything in the order in which it depends on each other; `stop`, or a start that fails, undoes it backwards. */
-export async function serve(config: Config, { intakes, ...options }: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(
+  config: Config,
+  { intakes, onStdio, ...options }: ServeOptions = {},
+): Promise<RunningServer> {
   const folder = intakes ?? readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, { toStderr: onStdio === true });
   // With port 0 the address is known only when somebody listens.
   let url = localUrl(config);
   const core = await composeCore(config, {
@@ -43,7 +50,7 @@ export async function serve(config: Config, { intakes, ...options }: ServeOption
   });
   try {
     await registerFolder(core, folder);
-    const running = await listen(config, core, logger);
+    const running = await listen(config, core, { logger, makesAdminKey: onStdio !== true });
     url = running.url;
     return running;
   } catch (error) {
@@ -63,8 +70,22 @@ const authNotesIn = (logger: Logger): AuthNotes => ({
   keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "keys of an issuer can't be had"),
 });
 
-async function listen(config: Config, core: Core, logger: Logger): Promise<RunningServer> {
+const createAgents = (config: Config, { operations }: Core, logger: Logger): Promise<McpBinding> =>
+  createMcpBinding({
+    operations,
+    tools: config.mcp.tools,
+    tokenTtlMs: config.settings.policy.tokenTtlMs,
+    version: VERSION,
+    onError: (error) => logger.error({ err: error }, "agent call failed"),
+  });
+
+async function listen(
+  config: Config,
+  core: Core,
+  { logger, makesAdminKey }: { logger: Logger; makesAdminKey: boolean },
+): Promise<RunningServer> {
   const { operations, backend } = core;
+  const agents = await createAgents(config, core, logger);
   const app = await createHttpServer({
     operations,
     health: core.health,
@@ -75,15 +96,19 @@ async function listen(config: Config, core: Core, logger: Logger): Promise<Runni
     uploadIdleMs: config.uploads.idleMs,
     trustProxy: config.trustProxy,
     allowTestHeaders: config.allowTestHeaders,
+    ...(config.mcp.enabled && { agents: { ...config.mcp, binding: agents } }),
   });
+  // Live streams of agents never end by themselves either.
+  app.addHook("preClose", () => agents.close());
   const url = await app.listen({ host: config.host, port: config.port });
   // Only now: a start that failed would have made a key that nobody ever saw.
-  const newAdminKey = await ensureAdminKey(core, config.adminKey);
+  const newAdminKey = makesAdminKey ? await ensureAdminKey(core, config.adminKey) : undefined;
   const worker = startWorkerOn(core, { config, logger, runsJobs: config.jobs.runHere });
   return {
     url,
     app,
     core,
+    agents,
     worker,
     ...(newAdminKey !== undefined && { newAdminKey }),
     async stop() {

@@ -7,11 +7,12 @@ export {
   saltedDigest,
   textAroundPlace,
 } from "./domain/chain.ts";
-export { ContractError } from "./domain/error.ts";
+export { ContractError, errorBody } from "./domain/error.ts";
 export { type Handoff, handoffHashes, type Session } from "./domain/handoffs/handoff.ts";
 export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";
 export { type Instant, toIso } from "./domain/instant.ts";
 export { checkDefinition } from "./domain/intake/check-definition.ts";
+export { isObject, resolverOf, type SchemaNode } from "./domain/intake/schema-nodes.ts";
 export { DEFAULT_POLICY, type Policy } from "./domain/policy.ts";
 export type { ReviewLink } from "./domain/review/review-link.ts";
 export { type ChainHead, endedAt, type Submission } from "./domain/submission.ts";
@@ -21,6 +22,7 @@ export type { Caller, Target } from "./operations/caller.ts";
 export { createOperations, type Operations } from "./operations/create-operations.ts";
 export { DEFAULT_RATE_RULES, type Deps, type RateRules, type Settings } from "./operations/deps.ts";
 export { DEFAULT_TENANT } from "./operations/keys.ts";
+export type { OpenIntake, OpenIntakes } from "./operations/open-intakes.ts";
 export type { UploadContent } from "./operations/read-upload.ts";
 export type { ResumableUpload } from "./operations/resume-upload.ts";
 export type { Answer } from "./operations/support/answer.ts";

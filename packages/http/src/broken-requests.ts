@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { ContractError } from "@formbridge/core";
-import { errorBody, statusOf } from "./error-map.ts";
+import { ContractError, errorBody } from "@formbridge/core";
+import { statusOf } from "./error-map.ts";
 import { requestId } from "./headers.ts";
 
 /** An answer in full, for a connection on which no request could be made out. */

@@ -1,6 +1,6 @@
-import { type Answer, type ContractError, toIso } from "@formbridge/core";
+import { type Answer, type ContractError, errorBody, toIso } from "@formbridge/core";
 import type { FastifyReply } from "fastify";
-import { errorBody, statusOf } from "./error-map.ts";
+import { statusOf } from "./error-map.ts";
 import { type CookieOptions, setSessionCookie } from "./session-cookie.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";

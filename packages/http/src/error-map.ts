@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorType } from "@formbridge/contract";
+import type { ErrorType } from "@formbridge/contract";
 import { ContractError } from "@formbridge/core";
 
 /** The HTTP number of every error type. */
@@ -34,11 +34,6 @@ export function statusOf(error: ContractError): number {
   if (error.type === "token_invalid" && error.detail.reason === "malformed") return 400;
   if (error.type === "invalid" && error.detail.reason === "idempotency_key_required") return 400;
   return STATUS[error.type];
-}
-
-export function errorBody(error: ContractError): ErrorBody {
-  const { idempotent, replayOf: _replayOf, ...about } = error.about;
-  return { ok: false, ...about, ...(idempotent !== undefined && { _idempotent: idempotent }), error: error.detail };
 }
 
 /** What is not ours is our mistake: a 500 that tells nothing of it. */

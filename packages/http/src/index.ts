@@ -1,3 +1,4 @@
+export type { AgentBinding, AgentDoor } from "./agent-endpoint.ts";
 export { createOpenApi } from "./openapi.ts";
 export { ROUTES } from "./routes.ts";
 export { createHttpServer, type HttpOptions } from "./server.ts";

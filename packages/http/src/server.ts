@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { type AgentDoor, registerAgentEndpoint } from "./agent-endpoint.ts";
 import { createBodyTimeout } from "./body-timeout.ts";
 import { answerBrokenRequest, answerOddRequests } from "./broken-requests.ts";
 import { registerDocs } from "./docs-page.ts";
@@ -39,6 +40,8 @@ export interface HttpOptions {
   stopGraceMs: number;
   trustProxy: boolean;
   allowTestHeaders: boolean;
+  /** The agent protocol; absent: there is no `/mcp`. */
+  agents?: AgentDoor;
 }
 
 const CLOSE_IDLE_EVERY_MS = 20;
@@ -76,6 +79,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal });
     app.route({ method: route.method, url: route.path.replace(":token", `:token(^${TOKEN_SHAPE}$)`), handler });
   }
+  if (options.agents !== undefined) registerAgentEndpoint(app, options.agents);
   registerUploadBytes(app, { ...options, idleMs: options.uploadIdleMs });
   registerHealth(app, options);
   await registerDocs(app, createOpenApi(options));

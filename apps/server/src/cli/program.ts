@@ -5,6 +5,7 @@ import { doctorCommand } from "./doctor.ts";
 import { eventsCommand } from "./events.ts";
 import { intakesCommand } from "./intakes.ts";
 import { keysCommand } from "./keys.ts";
+import { mcpCommand } from "./mcp.ts";
 import { migrateCommand } from "./migrate.ts";
 import { serveCommand } from "./serve.ts";
 import { verifyCommand } from "./verify.ts";
@@ -18,6 +19,7 @@ export function createProgram(): Command {
     .showHelpAfterError()
     .addCommand(serveCommand())
     .addCommand(workerCommand())
+    .addCommand(mcpCommand())
     .addCommand(keysCommand())
     .addCommand(intakesCommand())
     .addCommand(eventsCommand())

@@ -13,6 +13,7 @@ import {
 } from "./backends.ts";
 import { readIssuers } from "./jwt-issuers.ts";
 import { readMail } from "./mail.ts";
+import { type McpChoice, mcpOf } from "./mcp-settings.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 import { type UploadsChoice, uploadsOf } from "./upload-settings.ts";
 
@@ -62,6 +63,7 @@ export interface Config {
   logLevel: string;
   trustProxy: boolean;
   allowTestHeaders: boolean;
+  mcp: McpChoice;
   delivery: {
     timeoutMs: number;
     /** May deliveries go to the operator's own networks? */
@@ -133,6 +135,7 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
+    mcp: mcpOf(read, { host: read.text("FORMBRIDGE_HOST"), publicUrl }),
     delivery: deliveryOf(read),
     jobs: {
       runHere: read.oneOf("FORMBRIDGE_WORKER", ["on", "off"]) === "on",

@@ -63,6 +63,25 @@ export const SETTINGS = {
     help: "who keeps requests with one idempotency key in line: sql, redis or memory (default: the database)",
   },
   FORMBRIDGE_PUBLIC_URL: { kind: "text", help: "the URL that callers reach the server at (default: host and port)" },
+  FORMBRIDGE_MCP: { kind: "text", fallback: "on", help: "on or off: is the agent protocol served at /mcp?" },
+  FORMBRIDGE_MCP_TOOLS: {
+    kind: "text",
+    fallback: "auto",
+    help: "tools that agents see: intake (a set for each intake), generic (one set for all) or auto (up to 12 intakes a set each, beyond that one for all)",
+  },
+  FORMBRIDGE_MCP_HOSTS: {
+    kind: "text",
+    help: "names, besides localhost and those of FORMBRIDGE_HOST and FORMBRIDGE_PUBLIC_URL, under which /mcp may be called, with commas (default: none)",
+  },
+  FORMBRIDGE_MCP_ORIGINS: {
+    kind: "text",
+    help: "origins, besides that of FORMBRIDGE_PUBLIC_URL, whose pages may call /mcp, with commas (default: none)",
+  },
+  FORMBRIDGE_MCP_KEY: {
+    kind: "text",
+    secret: true,
+    help: "API key that formbridge mcp works with (default: with its own store a key of its own, elsewhere none)",
+  },
   FORMBRIDGE_SECRET: {
     kind: "text",
     secret: true,

@@ -1,4 +1,10 @@
-import { ERROR_TYPES, type ErrorDetail, type ErrorType, type SubmissionState } from "@formbridge/contract";
+import {
+  ERROR_TYPES,
+  type ErrorBody,
+  type ErrorDetail,
+  type ErrorType,
+  type SubmissionState,
+} from "@formbridge/contract";
 import type { Instant } from "./instant.ts";
 
 /** What an error may tell about its submission; the token only where the caller may hold it. */
@@ -36,4 +42,10 @@ export class ContractError extends Error {
     const { type, message, ...rest } = this.detail;
     return new ContractError(type, message, { ...rest, about: { ...this.about, ...about }, cause: this.cause });
   }
+}
+
+/** The envelope of an error, the same in every binding. */
+export function errorBody(error: ContractError): ErrorBody {
+  const { idempotent, replayOf: _replayOf, ...about } = error.about;
+  return { ok: false, ...about, ...(idempotent !== undefined && { _idempotent: idempotent }), error: error.detail };
 }

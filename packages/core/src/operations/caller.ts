@@ -13,6 +13,8 @@ export interface Caller {
 /** What a call on a submission names: its id, tokens and versions, from path, headers and body. All must agree. */
 export interface Target {
   submissionId?: string;
+  /** The only intake that the call is about: a submission of any other one is not there. */
+  intakeId?: string;
   tokens: readonly string[];
   versions: readonly number[];
 }

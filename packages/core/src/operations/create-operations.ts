@@ -18,6 +18,7 @@ import { listHandoffs } from "./list-handoffs.ts";
 import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
 import { notify } from "./notify.ts";
+import { openIntakes, watchIntakes } from "./open-intakes.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
 import { readUpload } from "./read-upload.ts";
@@ -89,6 +90,8 @@ const OPERATIONS = {
   putIntake,
   retireIntake,
   registerIntake,
+  openIntakes,
+  watchIntakes,
   createKey,
   issueKey,
   listKeys,

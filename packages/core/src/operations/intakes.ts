@@ -9,6 +9,7 @@ import type {
 import { ContractError } from "../domain/error.ts";
 import { canonicalJson, sha256 } from "../domain/hashing.ts";
 import { checkDefinition } from "../domain/intake/check-definition.ts";
+import { INTAKES_CHANGED } from "../ports/events.ts";
 import type { StoredIntake } from "../ports/intakes.ts";
 import type { Caller } from "./caller.ts";
 import type { Answer } from "./support/answer.ts";
@@ -130,6 +131,7 @@ async function makeCurrent(context: Context, intake: NewIntake): Promise<Answer<
     if (put === "collides")
       throw new ContractError("conflict", `The intake id ${definition.id} collides with another one.`);
     if (put === "stored") {
+      context.deps.wakeups.notify(INTAKES_CHANGED);
       const created = known === undefined || known.retired;
       return { body: { ok: true, intake: viewOf({ ...intake, retired: false }, { forAdmin: true }) }, created };
     }
@@ -165,6 +167,9 @@ export async function retireIntake(
   if (known.source === "folder") {
     throw new ContractError("conflict", `The intake ${call.intakeId} is defined by the server's folder of intakes.`);
   }
-  if (!known.retired) await intakes.retire({ tenant: principal.tenant, id: call.intakeId });
+  if (!known.retired) {
+    await intakes.retire({ tenant: principal.tenant, id: call.intakeId });
+    context.deps.wakeups.notify(INTAKES_CHANGED);
+  }
   return { body: { ok: true, intakeId: call.intakeId, retired: true } };
 }

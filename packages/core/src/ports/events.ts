@@ -51,9 +51,12 @@ export interface EventLog {
 /** What is woken (`Wakeups`) when any submission has new events. */
 export const EVENTS_WRITTEN = "events";
 
+/** What is woken (`Wakeups`) when an intake was registered, changed or retired. */
+export const INTAKES_CHANGED = "intakes";
+
 /**
  * Tells waiting readers that a submission has new events, and workers that jobs are due (`JOBS_DUE`) or events are to be sent
- * (`EVENTS_WRITTEN`). A hint: the store is the truth, and a lost hint only delays.
+ * (`EVENTS_WRITTEN`), and bindings that intakes have changed (`INTAKES_CHANGED`). A hint: the store is the truth, and a lost hint only delays.
  */
 export interface Wakeups {
   notify(submissionId: string): void;

@@ -20,15 +20,21 @@ const SESSION_PREFIX = "sess_";
 /** What is said counts more than what a browser adds by itself: a cookie opens only what nothing else opens. */
 function callerOf(request: FastifyRequest, { tokens }: Target, options: RequestOptions): Caller {
   const address = request.ip;
-  const header = single(request, "authorization");
-  if (header === undefined) {
+  if (single(request, "authorization") === undefined) {
     const session = tokens.length > 0 ? undefined : sessionInCookie(request, options);
     return session === undefined ? { address } : { address, session };
   }
+  return { address, ...credentialOf(request) };
+}
+
+/** What the Authorization header names: a key, an access token or a session. */
+export function credentialOf(request: FastifyRequest): Pick<Caller, "apiKey" | "session"> {
+  const header = single(request, "authorization");
+  if (header === undefined) return {};
   const secret = /^Bearer +(\S+)$/i.exec(header)?.[1];
   if (secret === undefined)
     throw new ContractError("unauthorized", "Authorization must be: Bearer fbk_…, or Bearer and a JWT.");
-  return secret.startsWith(SESSION_PREFIX) ? { address, session: secret } : { address, apiKey: secret };
+  return secret.startsWith(SESSION_PREFIX) ? { session: secret } : { apiKey: secret };
 }
 
 const TOKEN_PREFIX = "rtok_";

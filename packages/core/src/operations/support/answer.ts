@@ -1,4 +1,4 @@
-import type { CreateSubmissionResponse } from "@formbridge/contract";
+import type { CreateSubmissionResponse, IntakeDefinition } from "@formbridge/contract";
 import { type Instant, toIso } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Policy } from "../../domain/policy.ts";
@@ -15,6 +15,8 @@ export interface Answer<Body> {
   created?: boolean;
   /** The answer was recorded at this moment, and is given again. */
   replayOf?: Instant;
+  /** The definition that the submission was created with, for transports that explain its fields. */
+  definition?: IntakeDefinition;
   rate?: RateVerdict;
   /** A session was opened that the transport is to keep for its caller, out of reach of the page's scripts. */
   opened?: { session: string; submissionId: string; ttlMs: number };
@@ -64,6 +66,7 @@ export const answerWith = <Body>(body: Body, shown: Shown): Answer<Body> => ({
     updatedAt: shown.submission.updatedAt,
     ...(shown.token !== undefined && { resumeToken: shown.token }),
   },
+  definition: shown.intake.definition,
 });
 
 export function createdBody(shown: Shown): CreateSubmissionResponse {

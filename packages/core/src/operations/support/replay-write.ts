@@ -55,8 +55,8 @@ export async function recordedAnswer<Body extends object>(
 ): Promise<Answer<Body> | undefined> {
   const record = await recordNow(attempt, ref);
   if (record === undefined) return undefined;
-  const { body, mark } = replayOf<Body>(attempt, record);
-  return { body: { ...body, _idempotent: false }, ...(mark && { mark }) };
+  const { body, mark, definition } = replayOf<Body>(attempt, record);
+  return { body: { ...body, _idempotent: false }, ...(mark && { mark }), ...(definition && { definition }) };
 }
 
 /** Undefined when it is forgotten, or was erased with its submission. */
@@ -80,5 +80,6 @@ function replayOf<Body extends object>({ context, found }: Attempt<Body>, record
     body,
     mark: { version, updatedAt: record.recordedAt, ...(resumeToken !== undefined && { resumeToken }) },
     replayOf: record.recordedAt,
+    definition: found.intake.definition,
   };
 }

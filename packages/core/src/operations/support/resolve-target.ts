@@ -73,6 +73,9 @@ export async function resolveTarget(seeker: Seeker, key?: KeyRef): Promise<Found
   return await byKey(seeker, loaded, principal);
 }
 
+const isOfAnother = ({ intakeId }: Target, { submission }: Snapshot): boolean =>
+  intakeId !== undefined && intakeId !== submission.intakeId;
+
 async function byToken(seeker: Seeker, loaded: Loaded, text: string): Promise<Found> {
   const { deps, target, principal } = seeker;
   const { submission: snapshot, presented } = loaded;
@@ -80,6 +83,7 @@ async function byToken(seeker: Seeker, loaded: Loaded, text: string): Promise<Fo
     snapshot === undefined ||
     presented === undefined ||
     (target.submissionId !== undefined && target.submissionId !== snapshot.submission.submissionId) ||
+    isOfAnother(target, snapshot) ||
     (principal !== undefined && principal.tenant !== snapshot.submission.tenant);
   if (elsewhere) {
     await countFailedLookup(deps, seeker.caller);
@@ -100,7 +104,13 @@ async function bySession(seeker: Seeker, text: string, key: KeyRef | undefined):
   const { submission: snapshot, handoff } = loaded;
   const session = handoff?.sessions.find(({ hash }) => hash === sha256(text));
   const isHere = target.submissionId === undefined || target.submissionId === snapshot?.submission.submissionId;
-  if (snapshot === undefined || handoff === undefined || session === undefined || !isHere) {
+  if (
+    snapshot === undefined ||
+    handoff === undefined ||
+    session === undefined ||
+    !isHere ||
+    isOfAnother(target, snapshot)
+  ) {
     await countFailedLookup(deps, seeker.caller);
     throw unknownSession();
   }
@@ -129,7 +139,7 @@ export async function loadSession(
 }
 
 async function byKey(seeker: Seeker, loaded: Loaded, principal: Principal): Promise<Found> {
-  if (loaded.submission === undefined) throw notFound();
+  if (loaded.submission === undefined || isOfAnother(seeker.target, loaded.submission)) throw notFound();
   const found = await opened(seeker, loaded, loaded.submission);
   if (!maySee(principal, found.submission, found.intake)) throw notFound();
   return found;

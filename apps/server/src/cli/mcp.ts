@@ -1,0 +1,80 @@
+import { createRandomness } from "@formbridge/core";
+import { Command } from "commander";
+import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import type { RunningServer } from "../serve.ts";
+import { complain } from "./print.ts";
+
+interface Options {
+  url?: string;
+}
+
+const HELP = `
+Standard input and output carry the protocol; a host starts this command and talks to it. The log goes to standard error.
+Without --url it opens the store that serve would open, and listens like serve does, so that links and uploads work.
+With --url it opens nothing and passes every message on to that server, with the key of FORMBRIDGE_MCP_KEY.
+
+Examples:
+  formbridge mcp
+  FORMBRIDGE_MCP_KEY=fbk_… formbridge mcp --url https://forms.example.com/mcp`;
+
+export const mcpCommand = (): Command =>
+  new Command("mcp")
+    .description("Serve the agent protocol (MCP) over standard input and output, from the own store or from a server.")
+    .option("--url <url>", "the /mcp of a running server, in place of the own store")
+    .addHelpText("after", HELP)
+    .action(async ({ url }: Options) => {
+      const config = readConfig();
+      await (url === undefined ? serveHere(config) : passOn(config, url));
+    });
+
+const maxMessageBytes = ({ limits }: Config): number => limits.maxBodyBytes;
+const onError = (error: Error): void => complain(error.message);
+
+/** The whole server, with one more door: the host that started it. */
+async function serveHere(config: Config): Promise<void> {
+  const localAgentKey = createRandomness().apiKey();
+  const server = await serveOnSomePort(config, localAgentKey);
+  const { serveMcpStdio } = await import("@formbridge/mcp");
+  const apiKey = config.mcp.key ?? localAgentKey;
+  const host = serveMcpStdio({
+    binding: server.agents,
+    caller: { address: "stdio", apiKey },
+    maxMessageBytes: maxMessageBytes(config),
+    onError,
+  });
+  closeOnSignal(host);
+  await host.ended;
+  await server.stop();
+}
+
+/** The port may be taken, by a server or by the process of another host: links then lead to a port of its own. */
+async function serveOnSomePort(config: Config, localAgentKey: string): Promise<RunningServer> {
+  const { serve } = await import("../serve.ts");
+  const options = { localAgentKey, onStdio: true } as const;
+  try {
+    return await serve(config, options);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    return await serve({ ...config, port: 0 }, options);
+  }
+}
+
+async function passOn(config: Config, url: string): Promise<void> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new ConfigError(`--url is ${JSON.stringify(url)}; it takes the URL of a server's /mcp.`);
+  }
+  const { bridgeStdio } = await import("@formbridge/mcp");
+  const { key } = config.mcp;
+  const bridge = await bridgeStdio({
+    url,
+    ...(key !== undefined && { key }),
+    maxMessageBytes: maxMessageBytes(config),
+    onError,
+  });
+  closeOnSignal(bridge);
+  await bridge.ended;
+}
+
+function closeOnSignal({ close }: { close(): Promise<void> }): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void close());
+}

@@ -1,0 +1,47 @@
+import type { IntakeResponse } from "@formbridge/contract";
+import type { Hash } from "../domain/hashing.ts";
+import { INTAKES_CHANGED } from "../ports/events.ts";
+import type { Caller } from "./caller.ts";
+import { DEFAULT_TENANT } from "./keys.ts";
+import { authenticate, reachesIntake } from "./support/authenticate.ts";
+import type { Context } from "./support/context.ts";
+import { viewOf } from "./support/intake-view.ts";
+
+export interface OpenIntake {
+  /** Names the content: the same digest is the same definition. */
+  digest: Hash;
+  /** Without secrets. */
+  definition: IntakeResponse["intake"];
+  retired: boolean;
+}
+
+export interface OpenIntakes {
+  tenant: string;
+  intakes: OpenIntake[];
+}
+
+const MAX_INTAKES = 1_000;
+
+/**
+ * The intakes that a caller sees, whole, for a binding that makes something of each of them. Without a key these are the public
+ * ones of the operator's own tenant.
+ */
+export async function openIntakes({ deps }: Context, call: { caller: Caller }): Promise<OpenIntakes> {
+  const principal = await authenticate(deps, call.caller);
+  const tenant = principal?.tenant ?? DEFAULT_TENANT;
+  const stored = await deps.backend.intakes.list({ tenant }, MAX_INTAKES);
+  const seen = stored.filter(({ definition, retired }) =>
+    principal === undefined ? definition.access === "public" && !retired : reachesIntake(principal, definition.id),
+  );
+  const intakes = seen.map((intake) => ({
+    digest: intake.digest,
+    definition: viewOf(intake, { forAdmin: false }),
+    retired: intake.retired,
+  }));
+  return { tenant, intakes };
+}
+
+/** Calls when intakes may have changed, here or on another instance: a hint. Answers how to stop. */
+export async function watchIntakes({ deps }: Context, changed: () => void): Promise<() => void> {
+  return deps.wakeups.subscribe(INTAKES_CHANGED, changed);
+}

@@ -1,0 +1,126 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { type Caller, ContractError, errorBody } from "@formbridge/core";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { asContractError, statusOf } from "./error-map.ts";
+import { credentialOf } from "./parse/request.ts";
+
+/** The binding of the agent protocol, as far as HTTP has to do with it. */
+export interface AgentBinding {
+  /** Serves one request; answers in the protocol's own form. Throws the contract's error for a caller who is not let in. */
+  fetch(request: { request: Request; body: unknown; caller: Caller }): Promise<Response>;
+}
+
+export interface AgentDoor {
+  binding: AgentBinding;
+  /** The names under which this server may be called: a page that made its own name point here is not let in. */
+  hosts: readonly string[];
+  /** The origins whose pages may call. */
+  origins: readonly string[];
+}
+
+export const AGENT_PATH = "/mcp";
+
+const PREFLIGHT = {
+  "access-control-allow-methods": "POST",
+  "access-control-allow-headers":
+    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, X-Request-Id",
+  "access-control-max-age": "86400",
+};
+
+/** `/mcp`: Host, Origin and credential are looked at here, the rest is the binding's. */
+export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, origins }: AgentDoor): void {
+  const knownHosts = new Set(hosts.map((host) => host.toLowerCase()));
+  const knownOrigins = new Set(origins.map((origin) => origin.toLowerCase()));
+  app.register(async (scope) => {
+    scope.setErrorHandler((error, request, reply) => {
+      const known = asContractError(error);
+      if (known.type === "internal_error") request.log.error({ err: error, requestId: request.id }, "request failed");
+      return sendRpcError(reply, known);
+    });
+    scope.addHook("onRequest", (request, _reply, done) => {
+      done(refusal(request, { hosts: knownHosts, origins: knownOrigins }));
+    });
+    scope.options(AGENT_PATH, (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
+    scope.route({
+      method: ["GET", "POST", "DELETE"],
+      url: AGENT_PATH,
+      handler: async (request, reply) => {
+        const caller = { address: request.ip, ...credentialOf(request) };
+        const gone = new AbortController();
+        reply.raw.once("close", () => gone.abort());
+        const response = await binding.fetch({
+          request: webRequest(request, gone.signal),
+          body: request.body,
+          caller,
+        });
+        return sendResponse(reply, response);
+      },
+    });
+  });
+}
+
+interface Door {
+  hosts: ReadonlySet<string>;
+  origins: ReadonlySet<string>;
+}
+
+/** A browser tells where a page comes from, and which name it called; other programs send no Origin. */
+function refusal({ headers }: FastifyRequest, { hosts, origins }: Door): ContractError | undefined {
+  const name = hostNameOf(headers.host);
+  if (name === undefined || !hosts.has(name)) {
+    return new ContractError(
+      "forbidden",
+      "This Host is not served here; the operator can add it to FORMBRIDGE_MCP_HOSTS.",
+    );
+  }
+  const { origin } = headers;
+  if (origin === undefined || origins.has(origin.toLowerCase())) return undefined;
+  return new ContractError(
+    "forbidden",
+    "Pages of this Origin may not call; the operator can add it to FORMBRIDGE_MCP_ORIGINS.",
+  );
+}
+
+function hostNameOf(host: string | undefined): string | undefined {
+  const url = `http://${host ?? ""}`;
+  return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
+}
+
+function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  return new Request(`http://localhost${AGENT_PATH}`, { method: request.method, headers, signal });
+}
+
+async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  reply.code(response.status);
+  for (const [name, value] of response.headers) reply.header(name, value);
+  if (response.body === null) return reply.send();
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (!isStream) return reply.send(await response.text());
+  return reply
+    .header("x-accel-buffering", "no")
+    .header("cache-control", "no-store")
+    .send(Readable.fromWeb(response.body as ReadableStream<Uint8Array>));
+}
+
+/** JSON-RPC's own numbers where it has one; the contract's error is in the data. */
+function rpcCode({ type }: ContractError): number {
+  if (type === "bad_request") return -32700;
+  return type === "internal_error" ? -32603 : -32000;
+}
+
+function sendRpcError(reply: FastifyReply, error: ContractError): FastifyReply {
+  const { retryAfterMs } = error.detail;
+  if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
+  if (error.type === "unauthorized") reply.header("www-authenticate", 'Bearer realm="formbridge"');
+  const body = {
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: rpcCode(error), message: error.message, data: errorBody(error) },
+  };
+  return reply.code(statusOf(error)).header("content-type", "application/json").send(JSON.stringify(body));
+}

@@ -1,0 +1,73 @@
+import type { Caller, Operations } from "@formbridge/core";
+import { type AuthInfo, createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
+import { createCatalog, type ToolsMode } from "./catalog.ts";
+import { createServer } from "./server.ts";
+
+export interface McpOptions {
+  operations: Operations;
+  tools: ToolsMode;
+  /** How long a resume token lives where an intake does not say so: told in descriptions. */
+  tokenTtlMs: number;
+  version: string;
+  onError(error: unknown): void;
+}
+
+/** A request of the agent protocol, after the door: parsed, and by whom. */
+export interface McpRequest {
+  request: Request;
+  body: unknown;
+  caller: Caller;
+}
+
+export interface McpBinding {
+  /** Serves one HTTP request, of any revision of the protocol. Throws the contract's error for a key that is not good. */
+  fetch(request: McpRequest): Promise<Response>;
+  /** Makes the server of one connection. */
+  serverFor(caller: Caller): McpServerFactory;
+  /** Calls when tools may have changed; answers how to stop. */
+  onToolsChanged(changed: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const callers = new WeakMap<AuthInfo, Caller>();
+
+/** The MCP binding: tools, resources and prompts over the operations, for HTTP and for connections. */
+export async function createMcpBinding(options: McpOptions): Promise<McpBinding> {
+  const { operations, version, onError } = options;
+  const catalog = createCatalog({ operations, mode: options.tools, tokenTtlMs: options.tokenTtlMs });
+  const parts = { operations, catalog, version, onError };
+  const serverFor =
+    (caller: Caller): McpServerFactory =>
+    () =>
+      createServer(parts, caller);
+  const handler = createMcpHandler((context) => {
+    const caller = context.authInfo === undefined ? undefined : callers.get(context.authInfo);
+    if (caller === undefined) throw new Error("a request without its caller");
+    return createServer(parts, caller);
+  });
+  const listeners = new Set<() => void>();
+  const unwatch = await operations.watchIntakes(() => {
+    catalog.forget();
+    handler.notify.toolsChanged();
+    handler.notify.resourcesChanged();
+    for (const listener of listeners) listener();
+  });
+  return {
+    serverFor,
+    async fetch({ request, body, caller }) {
+      await catalog.viewOf(caller);
+      // The SDK hands this on untouched; the credential itself stays with us.
+      const authInfo: AuthInfo = { token: "", clientId: "", scopes: [] };
+      callers.set(authInfo, caller);
+      return await handler.fetch(request, { authInfo, parsedBody: body });
+    },
+    onToolsChanged(changed) {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+    async close() {
+      unwatch();
+      await handler.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Readable, Writable } from "node:stream";
+import { type JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+
+export interface BridgeOptions {
+  /** The endpoint of the server, `…/mcp`. */
+  url: string;
+  key?: string;
+  input?: Readable;
+  output?: Writable;
+  maxMessageBytes: number;
+  onError(error: Error): void;
+}
+
+/** Joins a host on standard input and output with a server elsewhere: every message goes on as it is. */
+export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Promise<void>; close(): Promise<void> }> {
+  const { url, key, input = process.stdin, output = process.stdout, onError } = options;
+  const near = new StdioServerTransport(input, output, { maxBufferSize: options.maxMessageBytes });
+  const far = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } },
+  });
+  const answer = (message: JSONRPCMessage): void => {
+    near.send(message).catch(onError);
+  };
+  far.onmessage = (message) => {
+    noteVersion(message, far);
+    answer(message);
+  };
+  far.onerror = onError;
+  near.onerror = onError;
+  near.onmessage = (message) => {
+    far.send(message).catch((error: Error) => {
+      onError(error);
+      // Without an answer the host would wait for its own time-out.
+      if ("method" in message && "id" in message) answer(unreachable(message.id, error));
+    });
+  };
+  const ended = new Promise<void>((resolve) => {
+    near.onclose = () => {
+      far.close().catch(onError);
+      resolve();
+    };
+  });
+  await far.start();
+  await near.start();
+  return { ended, close: () => near.close() };
+}
+
+/** What was agreed on is named with every later request, which older revisions ask for. */
+function noteVersion(message: JSONRPCMessage, far: StreamableHTTPClientTransport): void {
+  if (!("result" in message)) return;
+  const { protocolVersion } = message.result as { protocolVersion?: unknown };
+  if (typeof protocolVersion === "string") far.setProtocolVersion(protocolVersion);
+}
+
+const unreachable = (id: string | number, error: Error): JSONRPCMessage => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code: -32000, message: `The FormBridge server could not be asked: ${error.message.slice(0, 300)}` },
+});

@@ -1,0 +1,224 @@
+import { isObject, resolverOf, type SchemaNode } from "@formbridge/core";
+
+/** A plain JSON Schema without references, conditions or marks of ours: what every host can read. */
+export type Plain = { [keyword: string]: unknown };
+
+export interface DeriveOptions {
+  /** Leaves out what only a human may set. */
+  forAgents: boolean;
+}
+
+interface Walk extends DeriveOptions {
+  resolve(ref: string): unknown;
+  /** The nodes that are being derived: a schema may contain itself. */
+  open: readonly SchemaNode[];
+  left: { nodes: number };
+  /** A list is replaced as a whole, so what it needs must be in it; an object is merged, and may be sent in part. */
+  whole: boolean;
+}
+
+const MAX_NODES = 2_000;
+const MAX_DEPTH = 24;
+
+/** Keywords that say the same wherever they stand. */
+const KEPT = [
+  "type",
+  "title",
+  "description",
+  "enum",
+  "const",
+  "default",
+  "examples",
+  "format",
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+] as const;
+
+/**
+ * The schema of an intake as guidance for whoever fills it: everything that is valid is valid here too. References are resolved,
+ * branches of conditions laid side by side; what can't be said plainly is left out, and checked by the server all the same.
+ */
+export function deriveFields(root: SchemaNode, options: DeriveOptions): Plain {
+  const resolve = resolverOf(root);
+  return objectOf(root, { ...options, resolve, open: [], left: { nodes: MAX_NODES }, whole: false });
+}
+
+function derive(schema: unknown, walk: Walk): Plain {
+  if (!isObject(schema)) return schema === false ? { not: {} } : {};
+  walk.left.nodes -= 1;
+  const isTooMuch = walk.left.nodes < 0 || walk.open.length >= MAX_DEPTH || walk.open.includes(schema);
+  if (isTooMuch) return wordsOf(schema);
+  const inner = { ...walk, open: [...walk.open, schema] };
+  if (isObject(schema["x-file"])) return fileOf(schema, schema["x-file"]);
+  const target = targetOf(schema, walk);
+  if (target !== undefined) return refined(derive(target, inner), schema);
+  return isObjectLike(schema) ? objectOf(schema, inner) : plainOf(schema, inner);
+}
+
+const targetOf = (schema: SchemaNode, { resolve }: Walk): unknown => {
+  const ref = schema.$ref ?? schema.$dynamicRef;
+  return typeof ref === "string" ? resolve(ref) : undefined;
+};
+
+/** What stands beside a reference explains it. */
+const refined = (target: Plain, schema: SchemaNode): Plain => ({ ...target, ...wordsOf(schema), ...marksOf(schema) });
+
+const wordsOf = (schema: SchemaNode): Plain => ({
+  ...(typeof schema.title === "string" && { title: schema.title }),
+  ...(typeof schema.description === "string" && { description: schema.description }),
+});
+
+/** Kept on the way, for whoever explains fields; `withoutMarks` takes them out. */
+const marksOf = (schema: SchemaNode): Plain => ({
+  ...(schema["x-sensitive"] === true && { "x-sensitive": true }),
+  ...(schema["x-fill"] !== undefined && { "x-fill": schema["x-fill"] }),
+});
+
+const BRANCHES = ["allOf", "anyOf", "oneOf"] as const;
+
+const branchesOf = (schema: SchemaNode): unknown[] => [
+  ...BRANCHES.flatMap((keyword) => (Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [])),
+  ...[schema.then, schema.else].filter((branch) => branch !== undefined),
+  ...["dependentSchemas", "dependencies"].flatMap((keyword) =>
+    isObject(schema[keyword]) ? Object.values(schema[keyword]).filter(isObject) : [],
+  ),
+];
+
+const isObjectLike = (schema: SchemaNode): boolean =>
+  schema.type === "object" || (schema.type === undefined && isObject(schema.properties));
+
+/** The properties of an object, of its own and of all its branches. */
+function objectOf(schema: SchemaNode, walk: Walk): Plain {
+  const properties = new Map<string, Plain[]>();
+  const own = isObject(schema.properties) ? schema.properties : {};
+  for (const [name, property] of Object.entries(own)) {
+    if (isLeftOut(property, walk)) continue;
+    properties.set(name, [derive(property, walk)]);
+  }
+  for (const [name, versions] of inBranches(schema, walk)) {
+    // What the object itself says holds in every branch.
+    if (!Object.hasOwn(own, name) || saysNothing(properties.get(name)?.[0])) properties.set(name, versions);
+  }
+  const closed = schema.additionalProperties === false && branchesOf(schema).length === 0 && walk.open.length > 0;
+  const required = walk.whole ? requiredIn(schema, properties) : [];
+  return {
+    type: "object",
+    ...wordsOf(schema),
+    ...marksOf(schema),
+    ...(schema.examples !== undefined && { examples: schema.examples }),
+    ...(properties.size > 0 && { properties: Object.fromEntries([...properties].map(([n, v]) => [n, anyOf(v)])) }),
+    ...(required.length > 0 && { required }),
+    ...(closed && { additionalProperties: false }),
+    ...(isObject(schema.additionalProperties) && { additionalProperties: derive(schema.additionalProperties, walk) }),
+  };
+}
+
+const saysNothing = (schema: Plain | undefined): boolean => schema === undefined || Object.keys(schema).length === 0;
+
+const requiredIn = (schema: SchemaNode, properties: Map<string, Plain[]>): string[] =>
+  Array.isArray(schema.required) ? schema.required.filter((name) => properties.has(name)) : [];
+
+const isLeftOut = (property: unknown, walk: Walk): boolean => {
+  if (!walk.forAgents || !isObject(property)) return false;
+  if (property["x-fill"] !== undefined) return property["x-fill"] === "human";
+  const target = targetOf(property, walk);
+  return isObject(target) && target["x-fill"] === "human";
+};
+
+/** Each name with the versions that the branches give of it. */
+function inBranches(schema: SchemaNode, walk: Walk): Map<string, Plain[]> {
+  const found = new Map<string, Plain[]>();
+  for (const branch of branchesOf(schema)) {
+    const { properties } = derive(isObject(branch) ? { type: "object", ...branch } : branch, walk);
+    for (const [name, version] of Object.entries((properties ?? {}) as Record<string, Plain>)) {
+      found.set(name, [...(found.get(name) ?? []), version]);
+    }
+  }
+  return found;
+}
+
+/** One of several versions; constants side by side are an enumeration. */
+function anyOf(versions: readonly Plain[]): Plain {
+  const distinct = [...new Map(versions.map((version) => [JSON.stringify(version), version])).values()];
+  const [only, ...others] = distinct;
+  if (only !== undefined && others.length === 0) return only;
+  if (distinct.some(saysNothing)) return {};
+  if (distinct.every((version) => Object.keys(version).every((keyword) => keyword === "const"))) {
+    return { enum: distinct.map((version) => version.const) };
+  }
+  return { anyOf: distinct };
+}
+
+/** A value that is no object, or may be one among others. */
+function plainOf(schema: SchemaNode, walk: Walk): Plain {
+  const plain: Plain = { ...marksOf(schema) };
+  for (const keyword of KEPT) if (schema[keyword] !== undefined) plain[keyword] = schema[keyword];
+  if (schema.nullable === true && typeof schema.type === "string") plain.type = [schema.type, "null"];
+  const whole = { ...walk, whole: true };
+  if (Array.isArray(schema.prefixItems)) plain.prefixItems = schema.prefixItems.map((item) => derive(item, whole));
+  if (isObject(schema.items)) plain.items = derive(schema.items, whole);
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const list = schema[keyword];
+    // Left-out parts may make two branches alike: one of them is enough.
+    if (Array.isArray(list)) plain.anyOf = list.map((member) => derive(member, walk));
+  }
+  if (Array.isArray(schema.allOf)) plain.allOf = schema.allOf.map((member) => derive(member, walk));
+  return plain;
+}
+
+const megabytes = (bytes: number): string =>
+  bytes >= 1_048_576 ? `${Math.round((bytes / 1_048_576) * 10) / 10} MB` : `${bytes} bytes`;
+
+/** A file field holds a reference that the server makes. */
+function fileOf(schema: SchemaNode, rule: SchemaNode): Plain {
+  const { accept, maxBytes, maxFiles } = rule;
+  const types = Array.isArray(accept) ? accept.join(", ") : "any type";
+  const most = typeof maxBytes === "number" ? `, at most ${megabytes(maxBytes)}` : "";
+  const several = typeof maxFiles === "number" && maxFiles > 1;
+  const how = `File${several ? `s (up to ${maxFiles})` : ""}: ${types}${most}. Not a value to write: announce it with the upload tool, send the bytes to the URL that it answers, then call the confirm tool, which fills this field.`;
+  const reference = { type: "object", properties: { uploadId: { type: "string" } }, required: ["uploadId"] };
+  const description = typeof schema.description === "string" ? `${schema.description} ${how}` : how;
+  return {
+    ...(several ? { type: "array", items: reference } : reference),
+    ...(typeof schema.title === "string" && { title: schema.title }),
+    description,
+    ...marksOf(schema),
+    "x-file": rule,
+  };
+}
+
+/** For the wire: the marks become words. */
+export function withoutMarks(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutMarks);
+  if (!isObject(schema)) return schema;
+  const { "x-sensitive": sensitive, "x-fill": fill, "x-file": _file, ...rest } = schema as Plain;
+  const plain: Plain = {};
+  for (const [keyword, value] of Object.entries(rest)) {
+    plain[keyword] = VALUES.has(keyword) ? value : keyword === "properties" ? named(value) : withoutMarks(value);
+  }
+  const notes = [
+    sensitive === true && "Sensitive: kept sealed, shown masked.",
+    fill === "human" && "Only a human may set this.",
+  ];
+  const added = notes.filter((note) => note !== false);
+  if (added.length > 0) plain.description = [rest.description, ...added].filter(Boolean).join(" ");
+  return plain;
+}
+
+/** Keywords that hold values, which are left as they are. */
+const VALUES = new Set(["enum", "const", "default", "examples"]);
+
+/** A property may be called like a mark. */
+const named = (properties: unknown): unknown =>
+  isObject(properties)
+    ? Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, withoutMarks(schema)]))
+    : properties;

@@ -1,0 +1,103 @@
+import type { ActorInput } from "@formbridge/contract";
+import { type Caller, ContractError, errorBody, type Operations } from "@formbridge/core";
+import {
+  CLIENT_INFO_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { callTool } from "./call-tool.ts";
+import type { Catalog } from "./catalog.ts";
+import { PROMPTS, promptText } from "./prompts.ts";
+import { listedResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
+
+const INSTRUCTIONS =
+  "FormBridge takes in forms that agents and humans fill in together. Start a submission with what you know, look at what is missing, add it, hand over to a human what only they can do, and submit. " +
+  "Nothing times out: the resumeToken of the latest answer is the handle with which you, or somebody else, go on at any time. Every write gives a new one.";
+
+const CAPABILITIES = { tools: { listChanged: true }, resources: { listChanged: true }, prompts: {} };
+
+export interface ServerParts {
+  operations: Operations;
+  catalog: Catalog;
+  version: string;
+  onError(error: unknown): void;
+}
+
+/** Serves one caller. Holds nothing: all state is in what calls carry. */
+export function createServer(parts: ServerParts, caller: Caller): Server {
+  const { operations, catalog, version } = parts;
+  const server = new Server(
+    { name: "formbridge", title: "FormBridge", version },
+    { capabilities: CAPABILITIES, instructions: INSTRUCTIONS },
+  );
+  server.setRequestHandler("tools/list", async () => ({ tools: [...(await view()).tools()] }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const { name, arguments: args } = params;
+    const result = await callTool({
+      operations,
+      caller,
+      view: await view(),
+      name,
+      args,
+      actor: actorOf(server, context),
+      signal: context.mcpReq.signal,
+      onError: parts.onError,
+    });
+    if (result === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`);
+    return result;
+  });
+  server.setRequestHandler("resources/list", async () => {
+    const { intakes } = await view();
+    return { resources: listedResources(intakes.filter(({ retired }) => !retired)) };
+  });
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    const content = await readResource({ operations, caller, uri }).catch((error: unknown) => {
+      throw asProtocolError(error, uri);
+    });
+    if (content === undefined) throw new ResourceNotFoundError(uri);
+    return { contents: [{ uri, ...content }] };
+  });
+  server.setRequestHandler("prompts/list", () => ({ prompts: [...PROMPTS] }));
+  server.setRequestHandler("prompts/get", async ({ params: { name, arguments: args = {} } }) => {
+    const text = promptOf({ name, args, view: await view() });
+    return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
+  });
+  const view = () => catalog.viewOf(caller);
+  return server;
+}
+
+function promptOf(call: Parameters<typeof promptText>[0]): string {
+  const text = inProtocol(() => promptText(call));
+  if (text === undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${call.name.slice(0, 200)}`);
+  return text;
+}
+
+function inProtocol<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw asProtocolError(error);
+  }
+}
+
+/** What is not there, or not for this caller, is one answer; the rest keeps the contract's words as data. */
+function asProtocolError(error: unknown, uri?: string): unknown {
+  if (!(error instanceof ContractError)) return error;
+  const isGone = error.type === "not_found" || error.type === "token_invalid";
+  if (isGone && uri !== undefined) return new ResourceNotFoundError(uri);
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, errorBody(error));
+}
+
+/** Who acts without saying so, and without a key: the program that calls. */
+function actorOf(server: Server, { mcpReq }: ServerContext): ActorInput {
+  const envelope = mcpReq.envelope as Record<string, { name?: unknown } | undefined> | undefined;
+  const told = envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name;
+  const name = typeof told === "string" ? told.trim().slice(0, 200) : "";
+  return { kind: "agent", id: name === "" ? "mcp-client" : name };
+}

@@ -1,0 +1,203 @@
+import { ErrorBodySchema, type IntakeResponse } from "@formbridge/contract";
+import { isObject } from "@formbridge/core";
+import type { TObject } from "typebox";
+import { deriveFields, type Plain, withoutMarks } from "../schema/derive.ts";
+import { genericToolName, intakeToolName } from "./table.ts";
+import type { Annotations, Tool, Words } from "./tool.ts";
+
+/** A tool as `tools/list` shows it. */
+export interface Advertised {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: { type: "object" } & Plain;
+  outputSchema: { type: "object" } & Plain;
+  annotations: Annotations & { title: string };
+}
+
+type Intake = IntakeResponse["intake"];
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+
+export const lifeInWords = (ms: number): string => {
+  const [amount, unit] =
+    ms >= 2 * DAY
+      ? [Math.round(ms / DAY), "days"]
+      : ms >= 2 * HOUR
+        ? [Math.round(ms / HOUR), "hours"]
+        : [Math.max(1, Math.round(ms / 60_000)), "minutes"];
+  return `${amount} ${unit}`;
+};
+
+/** The tools of one intake. A retired one takes no new submissions; the running ones go on. */
+export function intakeTools(
+  tools: readonly Tool[],
+  intake: Intake,
+  { tokenTtlMs }: { tokenTtlMs: number },
+): Advertised[] {
+  const { id, name, description } = intake;
+  const words: Words = {
+    intake: { id, name, ...(description !== undefined && { description }) },
+    tokenLife: lifeInWords(intake.tokens?.ttlMs ?? tokenTtlMs),
+    tool: (suffix) => intakeToolName(id, suffix),
+  };
+  const fields = fieldsOf(intake);
+  return tools.flatMap((tool) => {
+    if (tool.suffix === undefined || (intake.retired === true && tool.suffix === "create")) return [];
+    const input = inputOf(tool, { fields, intakeId: id });
+    return [
+      advertised(tool, { name: intakeToolName(id, tool.suffix), title: `${intake.name}: ${tool.title}`, words, input }),
+    ];
+  });
+}
+
+export function genericTools(tools: readonly Tool[], { tokenTtlMs }: { tokenTtlMs: number }): Advertised[] {
+  const words: Words = { tokenLife: lifeInWords(tokenTtlMs), tool: genericToolName };
+  return tools.map((tool) => advertised(tool, { name: tool.generic, title: tool.title, words, input: inputOf(tool) }));
+}
+
+function advertised(tool: Tool, as: { name: string; title: string; words: Words; input: Plain }): Advertised {
+  return {
+    name: as.name,
+    title: as.title,
+    description: tool.describe(as.words),
+    inputSchema: { ...as.input, type: "object" },
+    outputSchema: outputOf(tool.output),
+    annotations: { title: as.title, ...tool.annotations },
+  };
+}
+
+interface FieldSchemas {
+  values: Plain;
+  /** The paths of file fields. */
+  files: string[];
+  byHumans: string[];
+}
+
+/** What the intake says of its fields, once as values and once as names. */
+function fieldsOf({ schema }: Intake): FieldSchemas {
+  const all = deriveFields(schema, { forAgents: false });
+  return {
+    values: withoutMarks(deriveFields(schema, { forAgents: true })) as Plain,
+    files: pathsWith(all, (node) => node["x-file"] !== undefined),
+    byHumans: pathsWith(all, (node) => node["x-fill"] === "human"),
+  };
+}
+
+function pathsWith(schema: Plain, test: (node: Plain) => boolean, at = ""): string[] {
+  return Object.entries((schema.properties ?? {}) as Record<string, Plain>).flatMap(([name, node]) => {
+    const path = at === "" ? name : `${at}.${name}`;
+    return test(node) ? [path] : pathsWith(node, test, path);
+  });
+}
+
+const verbose = {
+  type: "boolean",
+  description: "true: the whole answer, with schema, values and attribution. Without it: what you need to go on.",
+};
+
+/** The root is a plain object, whatever the intake's schema is: hosts drop tools with anything else there. */
+export function inputOf(tool: Tool, own?: { fields: FieldSchemas; intakeId: string }): Plain {
+  const properties: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(tool.args.properties)) {
+    // A tool of one intake knows which.
+    if (own !== undefined && name === "intakeId") continue;
+    properties[name] = plainCopy(schema);
+  }
+  if (own !== undefined && tool.fieldsIn !== undefined)
+    properties[tool.fieldsIn] = valuesArgument(tool.fieldsIn, own.fields);
+  if (own !== undefined && tool.fileFieldIn !== undefined && own.fields.files.length > 0) {
+    const names = own.fields.files.join(", ");
+    properties[tool.fileFieldIn] = {
+      type: "string",
+      description: `Dot-path of the file field. File fields here: ${names}.`,
+    };
+  }
+  const required = tool.required.filter((name) => Object.hasOwn(properties, name));
+  return {
+    type: "object",
+    properties: { ...properties, verbose },
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+function valuesArgument(name: string, { values, byHumans }: FieldSchemas): Plain {
+  const humans = byHumans.length === 0 ? "" : ` Only a human may set: ${byHumans.join(", ")} (hand over for these).`;
+  const words = name === "fields" ? "The values to set." : "The values that are known already.";
+  return { ...values, type: "object", description: `${words}${humans}` };
+}
+
+/** TypeBox schemas carry symbols; what goes over the wire is plain. */
+const plainCopy = (schema: unknown): Plain => JSON.parse(JSON.stringify(schema)) as Plain;
+
+const note = {
+  type: "object",
+  properties: {
+    path: { type: "string" },
+    type: { type: "string" },
+    title: { type: "string" },
+    description: { type: "string" },
+    enum: { type: "array" },
+    format: { type: "string" },
+    fill: { type: "string" },
+    file: { type: "boolean" },
+    required: { type: "boolean" },
+  },
+  required: ["path"],
+};
+
+/** What this binding adds to the contract's answers. */
+const ADDED = {
+  toFill: { type: "array", items: note, description: "The next missing fields in words, in the order of the form." },
+  fieldsSet: { type: "array", items: { type: "string" }, description: "Which fields have values; verbose shows them." },
+};
+
+const PROPOSAL = {
+  type: "object",
+  description: "The call that would succeed now: send it as it is, or change it first.",
+  properties: {
+    tool: { type: "string" },
+    arguments: { type: "object" },
+    changed: {
+      type: "array",
+      description: "What others have changed since the version that the call was made on.",
+      items: {
+        type: "object",
+        properties: { path: { type: "string" }, by: { type: "string" }, at: { type: "string" }, yours: {}, theirs: {} },
+      },
+    },
+    note: { type: "string" },
+  },
+};
+
+const outputs = new WeakMap<TObject, { type: "object" } & Plain>();
+
+/** The contract's answer or its error, in one plain object; a short answer leaves parts out. */
+export function outputOf(response: TObject): { type: "object" } & Plain {
+  const known = outputs.get(response);
+  if (known !== undefined) return known;
+  const { ok: _yes, ...success } = plainCopy(response).properties as Record<string, Plain>;
+  const { ok: _no, error, ...failure } = plainCopy(ErrorBodySchema).properties as Record<string, Plain>;
+  const detail = { ...error, properties: { ...(error?.properties as Plain), proposal: PROPOSAL } };
+  const properties = { ok: { type: "boolean" }, ...inPart(success), ...ADDED, ...failure, error: detail };
+  const made = { type: "object" as const, properties, required: ["ok"], additionalProperties: false };
+  outputs.set(response, made);
+  return made;
+}
+
+/** Parts of answers come in part, too. */
+function inPart(value: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value as Plain).map(([name, schema]) => [name, loose(schema)]));
+}
+
+function loose(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const { required: _required, additionalProperties: _closed, ...rest } = schema as Plain;
+  return {
+    ...rest,
+    ...(isObject(rest.properties) && { properties: inPart(rest.properties) }),
+    ...(isObject(rest.items) && { items: loose(rest.items) }),
+  };
+}

@@ -1,0 +1,53 @@
+import { IntakeResponse, ListIntakesQuery, ListIntakesResponse } from "@formbridge/contract";
+import Type from "typebox";
+import { shortIntake, shortIntakeItem } from "../answers/short.ts";
+import { pick, type Tool } from "./tool.ts";
+
+const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+const itemOf = ({ id, version, name, description, access, retired, source }: IntakeResponse["intake"]) => ({
+  id,
+  version,
+  name,
+  ...(description !== undefined && { description }),
+  access: access ?? "key",
+  retired: retired ?? false,
+  source: source ?? "api",
+});
+
+const listTool: Tool = {
+  generic: "formbridge_list_intakes",
+  title: "List intakes",
+  annotations: READS,
+  args: ListIntakesQuery,
+  required: [],
+  output: ListIntakesResponse,
+  describe: () => "List what can be filled in here. Start with this when you do not know the intakeId.",
+  call: async ({ operations, caller, args }) => {
+    const { verbose: _verbose, ...query } = args;
+    if (caller.apiKey !== undefined) return await operations.listIntakes({ caller, query: query as ListIntakesQuery });
+    // Without a key: what the tools of such a caller are made of.
+    const { intakes } = await operations.openIntakes({ caller });
+    return { body: { ok: true, items: intakes.map(({ definition }) => itemOf(definition)) } };
+  },
+  short: (body) => ({
+    ok: true,
+    items: (body.items as Record<string, unknown>[]).filter(({ retired }) => retired !== true).map(shortIntakeItem),
+    ...pick(body, ["nextPageToken"]),
+  }),
+};
+
+const getTool: Tool = {
+  generic: "formbridge_get_intake",
+  title: "Read an intake",
+  annotations: READS,
+  args: Type.Object({ intakeId: Type.String({ description: "As formbridge_list_intakes names it." }) }),
+  required: ["intakeId"],
+  output: IntakeResponse,
+  describe: () =>
+    "Read what an intake asks for: its fields in order, with their types and meaning. verbose adds the whole definition with its JSON Schema.",
+  call: ({ operations, caller, args }) => operations.getIntake({ caller, intakeId: String(args.intakeId) }),
+  short: (body) => ({ ok: true, intake: shortIntake(body.intake as Record<string, unknown>) }),
+};
+
+export const INTAKE_TOOLS: readonly Tool[] = [listTool, getTool];

@@ -1,0 +1,26 @@
+import { handoffTool } from "./handoff.ts";
+import { INTAKE_TOOLS } from "./intakes.ts";
+import { SUBMISSION_TOOLS } from "./submissions.ts";
+import type { Suffix, Tool } from "./tool.ts";
+import { UPLOAD_TOOLS } from "./uploads.ts";
+
+/** Every tool, one row each. */
+export const TOOLS: readonly Tool[] = [...INTAKE_TOOLS, ...SUBMISSION_TOOLS, ...UPLOAD_TOOLS, handoffTool];
+
+const byGeneric = new Map(TOOLS.map((tool) => [tool.generic, tool]));
+const bySuffix = new Map(TOOLS.flatMap((tool) => (tool.suffix === undefined ? [] : [[tool.suffix, tool] as const])));
+
+export const genericTool = (name: string): Tool | undefined => byGeneric.get(name);
+
+const PREFIX = "formbridge_";
+
+export const intakeToolName = (intakeId: string, suffix: Suffix): string => `${PREFIX}${intakeId}_${suffix}`;
+export const genericToolName = (suffix: Suffix): string => bySuffix.get(suffix)?.generic ?? "";
+
+/** A suffix holds no underscore, so the last one ends the id. */
+export function readIntakeTool(name: string): { intakeId: string; tool: Tool } | undefined {
+  const cut = name.lastIndexOf("_");
+  const tool = bySuffix.get(name.slice(cut + 1) as Suffix);
+  if (tool === undefined || !name.startsWith(PREFIX) || cut <= PREFIX.length) return undefined;
+  return { intakeId: name.slice(PREFIX.length, cut), tool };
+}
