@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { type Caller, ContractError, errorBody } from "@formbridge/core";
@@ -9,6 +10,8 @@ import { credentialOf } from "./parse/request.ts";
 export interface AgentBinding {
   /** Serves one request; answers in the protocol's own form. Throws the contract's error for a caller who is not let in. */
   fetch(request: { request: Request; body: unknown; caller: Caller }): Promise<Response>;
+  /** The answer to a call that needs no more than a request and an answer; undefined: `fetch` has it. */
+  answer(request: { headers: IncomingHttpHeaders; body: unknown; caller: Caller }): Promise<string | undefined>;
 }
 
 export interface AgentDoor {
@@ -47,17 +50,23 @@ export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, or
       url: AGENT_PATH,
       handler: async (request, reply) => {
         const caller = { address: request.ip, ...credentialOf(request) };
-        const gone = new AbortController();
-        reply.raw.once("close", () => gone.abort());
-        const response = await binding.fetch({
-          request: webRequest(request, gone.signal),
-          body: request.body,
-          caller,
-        });
+        const { headers, body } = request;
+        const answer = request.method === "POST" ? await binding.answer({ headers, body, caller }) : undefined;
+        if (answer !== undefined) return reply.header("content-type", "application/json").send(answer);
+        const response = await binding.fetch({ request: webRequest(request, untilGone(reply)), body, caller });
         return sendResponse(reply, response);
       },
     });
   });
+}
+
+/** Aborted when the client leaves before it has its answer. */
+function untilGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }
 
 interface Door {

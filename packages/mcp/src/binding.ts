@@ -1,7 +1,9 @@
 import type { Caller, Operations } from "@formbridge/core";
 import { type AuthInfo, createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
+import { callTool } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
-import { createServer } from "./server.ts";
+import { plainAnswer, readPlainCall } from "./plain-call.ts";
+import { createServer, serverInfoOf } from "./server.ts";
 
 export interface McpOptions {
   operations: Operations;
@@ -19,9 +21,13 @@ export interface McpRequest {
   caller: Caller;
 }
 
+type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 export interface McpBinding {
   /** Serves one HTTP request, of any revision of the protocol. Throws the contract's error for a key that is not good. */
   fetch(request: McpRequest): Promise<Response>;
+  /** The answer to a plain tool call, as text; undefined: `fetch` knows what it is. Throws like `fetch`. */
+  answer(request: Omit<McpRequest, "request"> & { headers: IncomingHeaders }): Promise<string | undefined>;
   /** Makes the server of one connection. */
   serverFor(caller: Caller): McpServerFactory;
   /** Calls when tools may have changed; answers how to stop. */
@@ -29,12 +35,16 @@ export interface McpBinding {
   close(): Promise<void>;
 }
 
+/** Nothing that is answered at once looks whether its caller is still there. */
+const NEVER = new AbortController().signal;
+
 const callers = new WeakMap<AuthInfo, Caller>();
 
 /** The MCP binding: tools, resources and prompts over the operations, for HTTP and for connections. */
 export async function createMcpBinding(options: McpOptions): Promise<McpBinding> {
   const { operations, version, onError } = options;
   const catalog = createCatalog({ operations, mode: options.tools, tokenTtlMs: options.tokenTtlMs });
+  const serverInfo = serverInfoOf(version);
   const parts = { operations, catalog, version, onError };
   const serverFor =
     (caller: Caller): McpServerFactory =>
@@ -60,6 +70,14 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [] };
       callers.set(authInfo, caller);
       return await handler.fetch(request, { authInfo, parsedBody: body });
+    },
+    async answer({ headers, body, caller }) {
+      const call = readPlainCall(headers, body);
+      if (call === undefined) return undefined;
+      const view = await catalog.viewOf(caller);
+      if (view.find(call.name)?.tool.converses === true) return undefined;
+      const result = await callTool({ ...parts, ...call, caller, view, signal: NEVER });
+      return result === undefined ? undefined : plainAnswer(call, result, serverInfo);
     },
     onToolsChanged(changed) {
       listeners.add(changed);

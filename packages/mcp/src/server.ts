@@ -8,6 +8,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { actorNamed } from "./actor-named.ts";
 import { callTool } from "./call-tool.ts";
 import type { Catalog } from "./catalog.ts";
 import { PROMPTS, promptText } from "./prompts.ts";
@@ -19,6 +20,8 @@ const INSTRUCTIONS =
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: { listChanged: true }, prompts: {} };
 
+export const serverInfoOf = (version: string) => ({ name: "formbridge", title: "FormBridge", version });
+
 export interface ServerParts {
   operations: Operations;
   catalog: Catalog;
@@ -29,10 +32,7 @@ export interface ServerParts {
 /** Serves one caller. Holds nothing: all state is in what calls carry. */
 export function createServer(parts: ServerParts, caller: Caller): Server {
   const { operations, catalog, version } = parts;
-  const server = new Server(
-    { name: "formbridge", title: "FormBridge", version },
-    { capabilities: CAPABILITIES, instructions: INSTRUCTIONS },
-  );
+  const server = new Server(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
   server.setRequestHandler("tools/list", async () => ({ tools: [...(await view()).tools()] }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: args } = params;
@@ -98,6 +98,5 @@ function asProtocolError(error: unknown, uri?: string): unknown {
 function actorOf(server: Server, { mcpReq }: ServerContext): ActorInput {
   const envelope = mcpReq.envelope as Record<string, { name?: unknown } | undefined> | undefined;
   const told = envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name;
-  const name = typeof told === "string" ? told.trim().slice(0, 200) : "";
-  return { kind: "agent", id: name === "" ? "mcp-client" : name };
+  return actorNamed(told);
 }

@@ -61,6 +61,8 @@ export interface Tool {
   fieldsIn?: "fields" | "initialFields";
   /** The argument that names a file field. */
   fileFieldIn?: "field";
+  /** Speaks with the client while it runs (asks, tells how far it is): needs the protocol's own way. */
+  converses?: true;
   output: TObject;
   describe(words: Words): string;
   call(call: ToolCall): Promise<Answer<object>>;
