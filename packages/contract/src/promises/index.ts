@@ -8,6 +8,7 @@ import { HANDOFF_PROMISES } from "./handoffs.ts";
 import { IDEMPOTENCY_PROMISES } from "./idempotency.ts";
 import { JWT_PROMISES } from "./jwt.ts";
 import { LISTS_PROMISES } from "./lists.ts";
+import { MCP_PROMISES } from "./mcp.ts";
 import { NAMES_PROMISES } from "./names.ts";
 import type { ContractPromise } from "./promise.ts";
 import { RETENTION_PROMISES } from "./retention.ts";
@@ -39,5 +40,6 @@ export const PROMISES: readonly ContractPromise[] = [
   ...STORES_PROMISES,
   ...JWT_PROMISES,
   ...LISTS_PROMISES,
+  ...MCP_PROMISES,
   ...BAD_INPUT_PROMISES,
 ];

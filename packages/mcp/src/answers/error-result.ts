@@ -44,7 +44,7 @@ function hintFor({ action, field, hint }: NextAction, { tool, guide }: ErrorWord
     case "request_handoff":
       return `Call ${tool("handoff")} and give the url to the human who can go on.`;
     case "cancel":
-      return `Call ${tool("cancel")} if it is no longer wanted.`;
+      return hint ?? `Call ${tool("cancel")} if it is no longer wanted.`;
     case "retry_delivery":
       return "The operator of the server can start the delivery again; nothing is lost meanwhile.";
   }

@@ -45,7 +45,7 @@ export function intakeTools(
   const fields = fieldsOf(intake);
   return tools.flatMap((tool) => {
     if (tool.suffix === undefined || (intake.retired === true && tool.suffix === "create")) return [];
-    const input = inputOf(tool, { fields, intakeId: id });
+    const input = inputOf(tool, { fields });
     return [
       advertised(tool, { name: intakeToolName(id, tool.suffix), title: `${intake.name}: ${tool.title}`, words, input }),
     ];
@@ -97,22 +97,28 @@ const verbose = {
   description: "true: the whole answer, with schema, values and attribution. Without it: what you need to go on.",
 };
 
+const ACTOR = {
+  type: "object",
+  description: "Who is acting. Leave it out when you act for yourself.",
+  properties: { kind: { type: "string", enum: ["agent", "human"] }, id: { type: "string" }, name: { type: "string" } },
+  required: ["kind", "id"],
+};
+
 /** The root is a plain object, whatever the intake's schema is: hosts drop tools with anything else there. */
-export function inputOf(tool: Tool, own?: { fields: FieldSchemas; intakeId: string }): Plain {
+function inputOf(tool: Tool, own?: { fields: FieldSchemas }): Plain {
   const properties: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(tool.args.properties)) {
     // A tool of one intake knows which.
     if (own !== undefined && name === "intakeId") continue;
-    properties[name] = plainCopy(schema);
+    properties[name] = name === "actor" ? ACTOR : argumentOf(schema);
   }
-  if (own !== undefined && tool.fieldsIn !== undefined)
+  if (own !== undefined && tool.fieldsIn !== undefined) {
     properties[tool.fieldsIn] = valuesArgument(tool.fieldsIn, own.fields);
-  if (own !== undefined && tool.fileFieldIn !== undefined && own.fields.files.length > 0) {
+  }
+  if (own !== undefined && tool.fileFieldIn !== undefined) {
     const names = own.fields.files.join(", ");
-    properties[tool.fileFieldIn] = {
-      type: "string",
-      description: `Dot-path of the file field. File fields here: ${names}.`,
-    };
+    const which = names === "" ? "This intake has no file fields." : `File fields here: ${names}.`;
+    properties[tool.fileFieldIn] = { type: "string", description: `Dot-path of the file field. ${which}` };
   }
   const required = tool.required.filter((name) => Object.hasOwn(properties, name));
   return {
@@ -123,13 +129,22 @@ export function inputOf(tool: Tool, own?: { fields: FieldSchemas; intakeId: stri
   };
 }
 
+/** An argument by the contract, without what a model has no use for. */
+function argumentOf(schema: unknown): Plain {
+  const { examples: _examples, patternProperties: _any, ...plain } = plainCopy(schema);
+  return typed(plain);
+}
+
 function valuesArgument(name: string, { values, byHumans }: FieldSchemas): Plain {
   const humans = byHumans.length === 0 ? "" : ` Only a human may set: ${byHumans.join(", ")} (hand over for these).`;
   const words = name === "fields" ? "The values to set." : "The values that are known already.";
   return { ...values, type: "object", description: `${words}${humans}` };
 }
 
-/** TypeBox schemas carry symbols; what goes over the wire is plain. */
+/** Our enumerations are of words. */
+const typed = (schema: Plain): Plain => (Array.isArray(schema.enum) ? { type: "string", ...schema } : schema);
+
+/** TypeBox schemas carry more than goes over the wire. */
 const plainCopy = (schema: unknown): Plain => JSON.parse(JSON.stringify(schema)) as Plain;
 
 const note = {
@@ -141,9 +156,8 @@ const note = {
     description: { type: "string" },
     enum: { type: "array" },
     format: { type: "string" },
-    fill: { type: "string" },
+    fill: { type: "string", enum: ["human", "agent"] },
     file: { type: "boolean" },
-    required: { type: "boolean" },
   },
   required: ["path"],
 };
@@ -160,44 +174,44 @@ const PROPOSAL = {
   properties: {
     tool: { type: "string" },
     arguments: { type: "object" },
-    changed: {
-      type: "array",
-      description: "What others have changed since the version that the call was made on.",
-      items: {
-        type: "object",
-        properties: { path: { type: "string" }, by: { type: "string" }, at: { type: "string" }, yours: {}, theirs: {} },
-      },
-    },
+    changed: { type: "array", items: { type: "object" }, description: "What others have changed meanwhile." },
     note: { type: "string" },
   },
 };
 
 const outputs = new WeakMap<TObject, { type: "object" } & Plain>();
 
-/** The contract's answer or its error, in one plain object; a short answer leaves parts out. */
-export function outputOf(response: TObject): { type: "object" } & Plain {
+/**
+ * The contract's answer or its error, in one plain object; a short answer leaves parts out. Not deeper than a model looks: every
+ * intake repeats it.
+ */
+function outputOf(response: TObject): { type: "object" } & Plain {
   const known = outputs.get(response);
   if (known !== undefined) return known;
-  const { ok: _yes, ...success } = plainCopy(response).properties as Record<string, Plain>;
-  const { ok: _no, error, ...failure } = plainCopy(ErrorBodySchema).properties as Record<string, Plain>;
+  const { ok: _yes, ...success } = outlines(plainCopy(response).properties, 0);
+  const { ok: _no, error, ...failure } = outlines(plainCopy(ErrorBodySchema).properties, 0);
   const detail = { ...error, properties: { ...(error?.properties as Plain), proposal: PROPOSAL } };
-  const properties = { ok: { type: "boolean" }, ...inPart(success), ...ADDED, ...failure, error: detail };
+  const properties = { ok: { type: "boolean" }, ...failure, ...success, ...ADDED, error: detail };
   const made = { type: "object" as const, properties, required: ["ok"], additionalProperties: false };
   outputs.set(response, made);
   return made;
 }
 
-/** Parts of answers come in part, too. */
-function inPart(value: unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value as Plain).map(([name, schema]) => [name, loose(schema)]));
-}
+const DEEPEST = 1;
 
-function loose(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
-  const { required: _required, additionalProperties: _closed, ...rest } = schema as Plain;
+const outlines = (named: unknown, depth: number): Record<string, Plain> =>
+  Object.fromEntries(Object.entries((named ?? {}) as Plain).map(([name, schema]) => [name, outline(schema, depth)]));
+
+function outline(schema: unknown, depth: number): Plain {
+  if (!isObject(schema)) return {};
+  const { type, enum: values, const: only, description, properties, items } = schema;
+  const isShown = depth < DEEPEST;
   return {
-    ...rest,
-    ...(isObject(rest.properties) && { properties: inPart(rest.properties) }),
-    ...(isObject(rest.items) && { items: loose(rest.items) }),
+    ...(type === undefined ? values !== undefined && { type: "string" } : { type }),
+    ...(isShown && values !== undefined && { enum: values }),
+    ...(only !== undefined && { const: only }),
+    ...(isShown && description !== undefined && { description }),
+    ...(isShown && isObject(properties) && { properties: outlines(properties, depth + 1) }),
+    ...(isShown && isObject(items) && { items: outline(items, depth + 1) }),
   };
 }

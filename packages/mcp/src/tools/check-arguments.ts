@@ -1,7 +1,6 @@
 import { ContractError } from "@formbridge/core";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { inputOf } from "./advertise.ts";
 import type { Tool } from "./tool.ts";
 
 const ajv = new Ajv2020({ strict: false });
@@ -39,12 +38,23 @@ function withoutOwnIntake(args: unknown, intakeId: string | undefined): unknown 
 function validatorOf(tool: Tool, intakeId: string | undefined): ValidateFunction {
   const known = compiled.get(tool) ?? {};
   compiled.set(tool, known);
-  if (intakeId === undefined) {
-    known.generic ??= ajv.compile(inputOf(tool));
-    return known.generic;
-  }
-  known.ofIntake ??= ajv.compile(inputOf(tool, { intakeId, fields: { values: {}, files: [], byHumans: [] } }));
-  return known.ofIntake;
+  if (intakeId === undefined) known.generic ??= ajv.compile(argumentsOf(tool, []));
+  else known.ofIntake ??= ajv.compile(argumentsOf(tool, ["intakeId"]));
+  return (intakeId === undefined ? known.generic : known.ofIntake) as ValidateFunction;
+}
+
+/** What the operation itself asks for, in its own words. */
+const ASKED_FOR_LATER = ["idempotencyKey"];
+
+function argumentsOf({ args, required }: Tool, without: readonly string[]) {
+  const properties = Object.entries(args.properties).filter(([name]) => !without.includes(name));
+  const needed = required.filter((name) => !without.includes(name) && !ASKED_FOR_LATER.includes(name));
+  return {
+    type: "object",
+    properties: { ...Object.fromEntries(properties), verbose: { type: "boolean" } },
+    required: needed,
+    additionalProperties: false,
+  };
 }
 
 function problemOf(error: ErrorObject | undefined): { path: string; words: string } {
