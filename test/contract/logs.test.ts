@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ServerProcess, startServerProcess, tempFolder } from "../support/child.ts";
 import type { Loose } from "../support/harness.ts";
+import { rpcRequest } from "../support/mcp.ts";
 import { idempotencyKey } from "../support/moves.ts";
 import { openStream } from "../support/sse.ts";
 
@@ -93,6 +94,7 @@ async function drive(): Promise<void> {
     body: { actor, fields: { name: "Stale" } },
   });
   await handOver(set.body.resumeToken, path);
+  await overMcp(set.body.resumeToken, agent);
   await call("PATCH", `${path}/fields`, {
     headers: { "if-match": `"v2-${set.body.resumeToken}"` },
     body: '{"actor": {"kind": "agent", "id": "bot"}, "resumeToken": "',
@@ -140,7 +142,28 @@ async function handOver(token: string, path: string): Promise<void> {
   await call("GET", `${path.replace("submissions", "resume")}?code=K7QF2M9XAB`);
 }
 
-it("[RUNNING-LOGS-NO-SECRETS] at trace level, no token, key or sensitive value is in the log", () => {
+/** The same secrets in tool calls and resources, well-formed and not. */
+async function overMcp(token: string, agent: Record<string, string>): Promise<void> {
+  const ask = (method: string, params: Loose) => {
+    const { headers, body } = rpcRequest(method, params);
+    return call("POST", "/mcp", { headers: { ...headers, ...agent }, body });
+  };
+  const tool = (suffix: string, args: Loose) =>
+    ask("tools/call", { name: `formbridge_private_${suffix}`, arguments: args });
+  await tool("create", { idempotencyKey: key("mcp"), initialFields: { ssn: "123-45-6789" } });
+  await tool("status", { resumeToken: token });
+  await tool("set", { resumeToken: token, fields: token });
+  await tool("set", { resumeToken: `${token}x`, fields: {}, idempotencyKey: key("mcp-set") });
+  await tool(token, {});
+  await ask("resources/read", { uri: `formbridge://submissions/${token}` });
+  await ask("resources/read", { uri: `formbridge://submissions/${token}/nothing` });
+  await ask("prompts/get", { name: "continue_submission", arguments: { resumeToken: token } });
+  await ask(token, {});
+  const { headers } = rpcRequest("tools/list");
+  await call("POST", "/mcp", { headers: { ...headers, "mcp-name": token }, body: `{"${token}"` });
+}
+
+it("[RUNNING-LOGS-NO-SECRETS] [MCP-SECRETS] at trace level, no token, key or sensitive value is in the log", () => {
   expect(secrets.size).toBeGreaterThan(12);
   for (const secret of secrets) {
     expect(output.includes(secret), `the log has ${secret.slice(0, 12)}…`).toBe(false);

@@ -40,7 +40,7 @@ function validatorOf(schema: object): ValidateFunction {
 }
 
 /** For clients, which would compile the schemas of every connection anew. */
-const byUs = {
+export const byUs = {
   getValidator: <T>(schema: object) => {
     const validate = validatorOf(schema);
     return (input: unknown) =>

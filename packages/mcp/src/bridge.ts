@@ -38,6 +38,8 @@ export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Prom
   const ended = new Promise<void>((resolve) => {
     near.onclose = () => {
       far.close().catch(onError);
+      // An input that is still open would keep the process.
+      input.destroy();
       resolve();
     };
   });

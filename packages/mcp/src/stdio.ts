@@ -35,6 +35,8 @@ export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; cl
     wire.onclose = () => {
       stop();
       served?.();
+      // An input that is still open would keep the process.
+      input.destroy();
       resolve();
     };
   });

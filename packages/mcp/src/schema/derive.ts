@@ -48,8 +48,10 @@ const KEPT = [
  * branches of conditions laid side by side; what can't be said plainly is left out, and checked by the server all the same.
  */
 export function deriveFields(root: SchemaNode, options: DeriveOptions): Plain {
-  const resolve = resolverOf(root);
-  return objectOf(root, { ...options, resolve, open: [], left: { nodes: MAX_NODES }, whole: false });
+  const walk = { ...options, resolve: resolverOf(root), open: [], left: { nodes: MAX_NODES }, whole: false };
+  const target = targetOf(root, walk);
+  const { properties, ...rest } = objectOf(isObject(target) ? { allOf: [target], ...root } : root, walk);
+  return { ...rest, type: "object", ...(properties !== undefined && { properties }) };
 }
 
 function derive(schema: unknown, walk: Walk): Plain {
@@ -93,25 +95,27 @@ const branchesOf = (schema: SchemaNode): unknown[] => [
   ),
 ];
 
-const isObjectLike = (schema: SchemaNode): boolean =>
-  schema.type === "object" || (schema.type === undefined && isObject(schema.properties));
+const isObjectLike = ({ type, properties }: SchemaNode): boolean =>
+  Array.isArray(type) ? type.includes("object") : type === "object" || (type === undefined && isObject(properties));
 
 /** The properties of an object, of its own and of all its branches. */
 function objectOf(schema: SchemaNode, walk: Walk): Plain {
   const properties = new Map<string, Plain[]>();
   const own = isObject(schema.properties) ? schema.properties : {};
   for (const [name, property] of Object.entries(own)) {
-    if (isLeftOut(property, walk)) continue;
+    if (property === false || isLeftOut(property, walk)) continue;
     properties.set(name, [derive(property, walk)]);
   }
   for (const [name, versions] of inBranches(schema, walk)) {
     // What the object itself says holds in every branch.
     if (!Object.hasOwn(own, name) || saysNothing(properties.get(name)?.[0])) properties.set(name, versions);
   }
-  const closed = schema.additionalProperties === false && branchesOf(schema).length === 0 && walk.open.length > 0;
+  // At the root a key may be a dot-path; elsewhere only what is listed here may be said to be all.
+  const isAll = branchesOf(schema).length === 0 && schema.patternProperties === undefined && walk.open.length > 0;
+  const closed = schema.additionalProperties === false && isAll;
   const required = walk.whole ? requiredIn(schema, properties) : [];
   return {
-    type: "object",
+    type: Array.isArray(schema.type) ? schema.type : "object",
     ...wordsOf(schema),
     ...marksOf(schema),
     ...(schema.examples !== undefined && { examples: schema.examples }),

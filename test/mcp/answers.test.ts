@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Loose, TestServer } from "../support/harness.ts";
+import { type Host, rpcRequest } from "../support/mcp.ts";
+import { type Scene, startScene } from "./scene.ts";
+
+let scene: Scene;
+let server: TestServer;
+let anybody: Host;
+beforeAll(async () => {
+  scene = await startScene();
+  ({ server, anybody } = scene);
+});
+afterAll(() => scene.stop());
+
+/** About four characters a token. */
+const tokensOf = (value: unknown): number => JSON.stringify(value).length / 4;
+
+describe("an answer", () => {
+  it("[MCP-SHORT] has what is missing in the order of the schema, in words", async () => {
+    const made = await anybody.done("formbridge_trip_plan_create", {});
+    expect(made.missingFields).toEqual(["to", "when", "consent", "pin"]);
+    expect(made.toFill).toEqual([
+      { path: "to", type: "string", title: "Destination", description: "A town." },
+      { path: "when", type: "string", format: "date" },
+      { path: "consent", type: "boolean", fill: "human" },
+      { path: "pin", type: "string" },
+    ]);
+    expect(made.validationErrors).toEqual([]);
+    expect(made.schema).toBeUndefined();
+  });
+
+  it("[MCP-SHORT] stays short whatever was written, and long with verbose", async () => {
+    const long = "x".repeat(20_000);
+    const made = await anybody.done("formbridge_trip_plan_create", { initialFields: { notes: long, when: "soon" } });
+    const { resumeToken } = await anybody.done("formbridge_trip_plan_set", {
+      resumeToken: made.resumeToken,
+      fields: { notes: `${long}y` },
+    });
+    for (const suffix of ["status", "validate", "events", "handoff"]) {
+      const answer = await anybody.done(`formbridge_trip_plan_${suffix}`, { resumeToken });
+      expect(tokensOf(answer), suffix).toBeLessThan(600);
+    }
+    const short = await anybody.done("formbridge_trip_plan_status", { resumeToken });
+    expect(short.fieldsSet).toEqual(["notes", "when"]);
+    const { headers: _headers, ...whole } = await server.call("GET", `/resume/${resumeToken}`);
+    expect(await anybody.done("formbridge_trip_plan_status", { resumeToken, verbose: true })).toEqual(whole.body);
+  });
+
+  it("[MCP-SHORT] about an intake is its fields, and with verbose its definition", async () => {
+    const { intake } = await anybody.done("formbridge_get_intake", { intakeId: "trip_plan" });
+    expect(intake.fields[0]).toMatchObject({ path: "to", required: true });
+    expect(intake.schema).toBeUndefined();
+    const whole = await anybody.done("formbridge_get_intake", { intakeId: "trip_plan", verbose: true });
+    expect(whole).toEqual((await server.call("GET", "/intakes/trip_plan")).body);
+  });
+
+  it("[MCP-ERROR] says who may fill what an agent may not", async () => {
+    const { resumeToken } = await anybody.done("formbridge_trip_plan_create", {});
+    const args = { resumeToken, fields: { consent: true } };
+    const { error } = await anybody.refused("formbridge_trip_plan_set", args, "invalid");
+    expect(error.nextActions[0].hint).toContain("formbridge_trip_plan_handoff");
+  });
+
+  it("[MCP-ERROR] masks what is sensitive where HTTP does", async () => {
+    const made = await anybody.done("formbridge_trip_plan_create", { initialFields: { pin: "4711-secret" } });
+    await anybody.done("formbridge_trip_plan_set", { resumeToken: made.resumeToken, fields: { pin: "4712-secret" } });
+    const args = { resumeToken: made.resumeToken, fields: { pin: "mine" } };
+    const { error } = await anybody.refused("formbridge_trip_plan_set", args, "token_conflict");
+    expect(JSON.stringify(error)).not.toMatch(/471[12]-secret/);
+  });
+
+  it("[MCP-ANSWER] leads a file from its announcement to its field", async () => {
+    const made = await anybody.done("formbridge_files_create", {});
+    const bytes = Buffer.from("%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n");
+    const announced = await anybody.done("formbridge_files_upload", {
+      resumeToken: made.resumeToken,
+      field: "pdf",
+      filename: "a.pdf",
+      mimeType: "application/pdf",
+      sizeBytes: bytes.length,
+    });
+    const sent = await fetch(announced.url, { method: announced.method, headers: announced.headers, body: bytes });
+    expect(sent.ok).toBe(true);
+    const { resumeToken, uploadId } = announced;
+    const confirmed = await anybody.done("formbridge_files_confirm", { resumeToken, uploadId });
+    const { fields } = await anybody.done("formbridge_files_status", { resumeToken: confirmed.resumeToken });
+    expect(fields.pdf).toMatchObject({ uploadId, filename: "a.pdf" });
+  });
+
+  it("[MCP-ANSWER] is the same by the short way and by the SDK's", async () => {
+    const call = async (meta: Loose) => {
+      const args = { initialFields: { to: "Rome" }, actor: { kind: "agent", id: "same" } };
+      const { headers, body } = rpcRequest(
+        "tools/call",
+        { name: "formbridge_trip_plan_create", arguments: args },
+        meta,
+      );
+      return (await server.call("POST", "/mcp", { headers, body })).body;
+    };
+    // A progress token makes it a call that the SDK serves.
+    const [short, whole] = [await call({}), await call({ progressToken: 7 })];
+    const withoutIds = (message: Loose) => JSON.parse(JSON.stringify(message).replaceAll(/(?:sub|rtok)_[\w-]+/g, "…"));
+    expect(withoutIds(short)).toEqual(withoutIds(whole));
+    expect(short.result.resultType).toBe("complete");
+  });
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Loose } from "../support/harness.ts";
+import { connectHost, type Host, rpcRequest } from "../support/mcp.ts";
+import { emptyServer, type Scene, startScene } from "./scene.ts";
+
+let scene: Scene;
+let admin: Host;
+let anybody: Host;
+beforeAll(async () => {
+  scene = await startScene();
+  ({ admin, anybody } = scene);
+});
+afterAll(() => scene.stop());
+
+const SUFFIXES = ["cancel", "confirm", "create", "events", "handoff", "set", "status", "submit", "upload", "validate"];
+const GENERIC = [
+  "formbridge_cancel",
+  "formbridge_confirm_upload",
+  "formbridge_create_submission",
+  "formbridge_get_events",
+  "formbridge_get_intake",
+  "formbridge_get_submission",
+  "formbridge_handoff",
+  "formbridge_list_intakes",
+  "formbridge_request_upload",
+  "formbridge_set_fields",
+  "formbridge_submit",
+  "formbridge_validate_submission",
+];
+
+const aFile = { field: "pdf", filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 9 };
+
+const namesFor = async (host: Host): Promise<string[]> => (await host.tools()).map(({ name }) => name).toSorted();
+
+describe("the list of tools", () => {
+  it("[MCP-TOOLS] has ten for each intake that the caller sees", async () => {
+    const of = (id: string) => SUFFIXES.map((suffix) => `formbridge_${id}_${suffix}`);
+    expect(await namesFor(admin)).toEqual([...of("files"), ...of("secret"), ...of("trip_plan")].toSorted());
+    expect(await namesFor(anybody)).toEqual([...of("files"), ...of("trip_plan")].toSorted());
+  });
+
+  it("[MCP-TOOLS] is one set for all past 12 intakes, and both kinds can be called", async () => {
+    const many = await emptyServer();
+    for (let n = 1; n <= 12; n++) await many.putIntake({ id: `form${n}` });
+    const host = await connectHost(many.url);
+    expect(await namesFor(host)).toHaveLength(120);
+    await many.putIntake({ id: "form13" });
+    expect(await namesFor(host)).toEqual(GENERIC);
+    const made = await host.done("formbridge_create_submission", { intakeId: "form13", initialFields: { note: "x" } });
+    expect(made).toMatchObject({ missingFields: ["name"], toFill: [{ path: "name", type: "string" }] });
+    const { resumeToken } = made;
+    const set = await host.done("formbridge_set_fields", { resumeToken, fields: { name: "Ada" } });
+    await host.done("formbridge_form13_validate", { resumeToken: set.resumeToken });
+    const listed = await host.done("formbridge_list_intakes", {});
+    expect(listed.items).toHaveLength(13);
+    await host.close();
+    await many.stop();
+  });
+
+  it.each([
+    ["generic", GENERIC],
+    ["intake", SUFFIXES.map((suffix) => `formbridge_one_${suffix}`)],
+  ])("[MCP-TOOLS] is what FORMBRIDGE_MCP_TOOLS=%s says", async (mode, expected) => {
+    const set = await emptyServer({ FORMBRIDGE_MCP_TOOLS: mode });
+    await set.putIntake({ id: "one" });
+    const host = await connectHost(set.url);
+    expect(await namesFor(host)).toEqual(expected);
+    await host.close();
+    await set.stop();
+  });
+
+  it("[MCP-TOOLS] an intake may have the name of half a generic tool", async () => {
+    const odd = await emptyServer();
+    for (const id of ["request", "get"]) await odd.putIntake({ id });
+    const host = await connectHost(odd.url);
+    const { resumeToken } = await host.done("formbridge_get_create", {});
+    expect(await host.done("formbridge_get_events", { resumeToken })).toMatchObject({ ok: true });
+    const { error } = await host.refused("formbridge_request_upload", { resumeToken, ...aFile }, "token_invalid");
+    expect(error.message).toContain("not known");
+    await host.close();
+    await odd.stop();
+  });
+
+  it("[MCP-ANNOTATED] says of each what it does", async () => {
+    for (const { name, annotations } of await admin.tools()) {
+      expect(Object.keys(annotations).toSorted(), name).toEqual([
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+        "readOnlyHint",
+        "title",
+      ]);
+      expect(annotations.readOnlyHint, name).toBe(/_(status|events)$/.test(name));
+      expect(annotations.destructiveHint, name).toBe(/_(submit|cancel)$/.test(name));
+    }
+  });
+
+  it("[MCP-SCHEMA] describes the fields of the intake", async () => {
+    const tool = (await admin.tools()).find(({ name }) => name === "formbridge_trip_plan_create");
+    expect(tool?.title).toBe("Trip: Start a submission");
+    expect(tool?.description).toContain("Where to, and when.");
+    expect(tool?.description).toContain("lives 7 days");
+    const { initialFields } = (tool as Loose).inputSchema.properties;
+    expect(initialFields.properties.to).toEqual({
+      type: "string",
+      title: "Destination",
+      description: "A town.",
+      examples: ["Rome"],
+    });
+    expect(Object.keys(initialFields.properties)).toEqual(["to", "when", "pin", "notes"]);
+    expect(initialFields.description).toContain("Only a human may set: consent");
+    const upload = (await admin.tools()).find(({ name }) => name === "formbridge_files_upload");
+    expect(upload?.inputSchema.properties.field.description).toMatch(/File fields here: .*pdf/);
+  });
+
+  it("[MCP-FLAT] has plain objects only", async () => {
+    for (const { name, inputSchema } of await admin.tools()) {
+      expect(inputSchema.type, name).toBe("object");
+      expect(Object.keys(inputSchema).toSorted().join(), name).toMatch(
+        /^additionalProperties,properties(,required)?,type$/,
+      );
+    }
+  });
+
+  it("[MCP-TOOLS] is as long as there are intakes, where it is set so", async () => {
+    const many = await emptyServer({ FORMBRIDGE_MCP_TOOLS: "intake" });
+    for (let n = 1; n <= 100; n++) await many.putIntake({ id: `form${n}` });
+    const { headers, body } = rpcRequest("tools/list");
+    const list = () => many.call("POST", "/mcp", { headers, body });
+    expect((await list()).body.result.tools).toHaveLength(1000);
+    await many.stop();
+  });
+});
+
+describe("tools that are not there", () => {
+  it.each([
+    "nothing",
+    "",
+    "formbridge_",
+    "formbridge_nothing_set",
+    "formbridge__set",
+    "formbridge_secret_set",
+    "constructor",
+  ])("[MCP-UNKNOWN] %s is an error of the protocol", async (name) => {
+    await expect(anybody.client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 });
+  });
+});
