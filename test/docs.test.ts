@@ -33,6 +33,7 @@ import { EVENT_TYPES, type IntakeEvent } from "../packages/contract/src/events.t
 import { TRANSITIONS } from "../packages/core/src/domain/transitions.ts";
 import { STATUS } from "../packages/http/src/error-map.ts";
 import { ROUTES } from "../packages/http/src/routes.ts";
+import { TOOLS } from "../packages/mcp/src/tools/table.ts";
 import { minimalIntake, startTestServer } from "./support/harness.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -110,6 +111,23 @@ const TABLES: Record<string, { page: string; text: string }> = {
       Object.entries(TRANSITIONS).map(([from, to]) => [
         code(from),
         to.length === 0 ? "an end" : to.map(code).join(", "),
+      ]),
+    ),
+  },
+  tools: {
+    page: "docs/reference/mcp.md",
+    text: table(
+      ["of an intake", "generic", "reads only", "destroys", "repeatable", "reaches out", "does"],
+      TOOLS.map(({ suffix, generic, title, annotations }) => [
+        suffix === undefined ? "" : code(`_${suffix}`),
+        code(generic),
+        ...[
+          annotations.readOnlyHint,
+          annotations.destructiveHint,
+          annotations.idempotentHint,
+          annotations.openWorldHint,
+        ].map((holds) => (holds ? "yes" : "")),
+        title,
       ]),
     ),
   },

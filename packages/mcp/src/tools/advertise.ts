@@ -94,14 +94,23 @@ function pathsWith(schema: Plain, test: (node: Plain) => boolean, at = ""): stri
 
 const verbose = {
   type: "boolean",
-  description: "true: the whole answer, with schema, values and attribution. Without it: what you need to go on.",
+  description: "true: the whole answer, with schema and attribution.",
 };
 
 const ACTOR = {
   type: "object",
-  description: "Who is acting. Leave it out when you act for yourself.",
   properties: { kind: { type: "string", enum: ["agent", "human"] }, id: { type: "string" }, name: { type: "string" } },
   required: ["kind", "id"],
+};
+
+/** Arguments that a model is told less of than the contract takes. */
+const TOLD_SHORT: Readonly<Record<string, Plain>> = {
+  actor: { ...ACTOR, description: "Who is acting. Leave it out when you act for yourself." },
+  allowedActors: {
+    type: "array",
+    items: ACTOR,
+    description: "Who may open the link. Without it: any human who has it.",
+  },
 };
 
 /** The root is a plain object, whatever the intake's schema is: hosts drop tools with anything else there. */
@@ -110,7 +119,7 @@ function inputOf(tool: Tool, own?: { fields: FieldSchemas }): Plain {
   for (const [name, schema] of Object.entries(tool.args.properties)) {
     // A tool of one intake knows which.
     if (own !== undefined && name === "intakeId") continue;
-    properties[name] = name === "actor" ? ACTOR : argumentOf(schema);
+    properties[name] = TOLD_SHORT[name] ?? argumentOf(schema);
   }
   if (own !== undefined && tool.fieldsIn !== undefined) {
     properties[tool.fieldsIn] = valuesArgument(tool.fieldsIn, own.fields);
