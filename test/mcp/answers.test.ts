@@ -46,6 +46,38 @@ describe("an answer", () => {
     expect(await anybody.done("formbridge_trip_plan_status", { resumeToken, verbose: true })).toEqual(whole.body);
   });
 
+  it("[MCP-SHORT] stays short when much is missing, wrong or in conflict", async () => {
+    const names = Array.from({ length: 200 }, (_, n) => `field_with_a_long_name_${n}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: "integer" }]));
+    await server.putIntake({ id: "wide", schema: { type: "object", properties, required: names } });
+    const made = await anybody.done("formbridge_wide_create", {});
+    expect(made).toMatchObject({ missingCount: 200 });
+    expect(tokensOf(made)).toBeLessThan(800);
+    const wrong = Object.fromEntries(names.map((name) => [name, "no number ".repeat(100)]));
+    const set = await anybody.done("formbridge_wide_set", { resumeToken: made.resumeToken, fields: wrong });
+    expect(tokensOf(set)).toBeLessThan(1800);
+    const submit = { resumeToken: set.resumeToken, idempotencyKey: "wide" };
+    expect(tokensOf(await anybody.refused("formbridge_wide_submit", submit, "invalid"))).toBeLessThan(7000);
+    const late = { resumeToken: made.resumeToken, fields: { [names[0] ?? ""]: 1 } };
+    expect(tokensOf(await anybody.refused("formbridge_wide_set", late, "token_conflict"))).toBeLessThan(1200);
+  });
+
+  it("[MCP-STALE] merges inside of objects", async () => {
+    const place = { type: "object", properties: { city: { type: "string" }, zip: { type: "string" } } };
+    await server.putIntake({ id: "place", schema: { type: "object", properties: { place } } });
+    const made = await anybody.done("formbridge_place_create", {});
+    const { resumeToken } = made;
+    await anybody.done("formbridge_place_set", { resumeToken, fields: { "place.city": "Rome" } });
+    const fields = { place: { city: "Oslo", zip: "0150" } };
+    const { error } = await anybody.refused("formbridge_place_set", { resumeToken, fields }, "token_conflict");
+    expect(error.proposal.arguments.fields).toEqual({ place: { zip: "0150" } });
+    expect(error.proposal.changed).toEqual([
+      expect.objectContaining({ path: "place.city", yours: "Oslo", theirs: "Rome" }),
+    ]);
+    const merged = await anybody.done(error.proposal.tool, { ...error.proposal.arguments, verbose: true });
+    expect(merged.fields).toEqual({ place: { city: "Rome", zip: "0150" } });
+  });
+
   it("[MCP-SHORT] about an intake is its fields, and with verbose its definition", async () => {
     const { intake } = await anybody.done("formbridge_get_intake", { intakeId: "trip_plan" });
     expect(intake.fields[0]).toMatchObject({ path: "to", required: true });

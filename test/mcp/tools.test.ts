@@ -69,6 +69,44 @@ describe("the list of tools", () => {
     await set.stop();
   });
 
+  it("[MCP-TOOLS] is nowhere with FORMBRIDGE_MCP=off", async () => {
+    const off = await emptyServer({ FORMBRIDGE_MCP: "off" });
+    const reply = await off.call("POST", "/mcp", { body: {} });
+    expect({ status: reply.status, type: reply.body.error.type }).toEqual({ status: 404, type: "not_found" });
+    await off.stop();
+  });
+
+  it("[MCP-RIGHTS] has the intakes of the caller's tenant, and of its key", async () => {
+    const shared = await emptyServer();
+    for (const id of ["mine", "theirs"]) await shared.putIntake({ id, access: "key" });
+    const actor = { kind: "human", id: "boss" } as const;
+    const acme = await shared.makeKey({ roles: ["admin"], actor, tenant: "acme" });
+    await shared.putIntake({ id: "acmes", access: "key" }, acme);
+    const some = await shared.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "bot" }, intakes: ["mine"] });
+    const intakesOf = async (key: string) => {
+      const host = await connectHost(shared.url, { key });
+      const names = (await namesFor(host)).filter((name) => name.endsWith("_create"));
+      await host.close();
+      return names;
+    };
+    expect(await intakesOf(shared.adminKey)).toEqual(["formbridge_mine_create", "formbridge_theirs_create"]);
+    expect(await intakesOf(acme)).toEqual(["formbridge_acmes_create"]);
+    expect(await intakesOf(some)).toEqual(["formbridge_mine_create"]);
+    await shared.stop();
+  });
+
+  it("[MCP-RIGHTS] ends for those who guess tokens, as over HTTP", async () => {
+    const strict = await emptyServer({ FORMBRIDGE_RATE_LIMIT: "on" });
+    await strict.putIntake({ id: "note" });
+    const host = await connectHost(strict.url);
+    const guess = { resumeToken: `rtok_${"x".repeat(43)}` };
+    for (let n = 0; n < 10; n++) await host.refused("formbridge_note_status", guess, "token_invalid");
+    const { error } = await host.refused("formbridge_note_status", guess, "rate_limited");
+    expect(error.retryAfterMs).toBeGreaterThan(0);
+    await host.close();
+    await strict.stop();
+  });
+
   it("[MCP-TOOLS] an intake may have the name of half a generic tool", async () => {
     const odd = await emptyServer();
     for (const id of ["request", "get"]) await odd.putIntake({ id });
@@ -122,12 +160,12 @@ describe("the list of tools", () => {
     }
   });
 
-  it("[MCP-TOOLS] is as long as there are intakes, where it is set so", async () => {
+  it("[MCP-TOOLS] has a set for each intake past 12 too, where it is set so", async () => {
     const many = await emptyServer({ FORMBRIDGE_MCP_TOOLS: "intake" });
-    for (let n = 1; n <= 100; n++) await many.putIntake({ id: `form${n}` });
+    for (let n = 1; n <= 13; n++) await many.putIntake({ id: `form${n}` });
     const { headers, body } = rpcRequest("tools/list");
     const list = () => many.call("POST", "/mcp", { headers, body });
-    expect((await list()).body.result.tools).toHaveLength(1000);
+    expect((await list()).body.result.tools).toHaveLength(130);
     await many.stop();
   });
 });

@@ -72,6 +72,12 @@ describe("JSON-RPC that is none", () => {
     expect(modern.body.error.code).toBeLessThan(0);
   });
 
+  it("[MCP-MALFORMED] a batch is no way to ask for a thousand lists", async () => {
+    const many = Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }));
+    const reply = await post(many, { "mcp-protocol-version": "2025-03-26" });
+    expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: -32600 });
+  });
+
   it("[MCP-MALFORMED] unknown methods, wrong params and headers that lie are refused", async () => {
     const odd = async (method: string, params: Loose, headers: Loose = {}) => {
       const made = rpcRequest(method, params);
@@ -93,7 +99,7 @@ describe("JSON-RPC that is none", () => {
       expect(reply.headers.allow).toBe("POST");
     }
     const reply = await server.call("PUT", "/mcp", { body: {} });
-    expect({ status: reply.status, type: reply.body.error.type }).toEqual({ status: 405, type: "method_not_allowed" });
+    expect({ status: reply.status, form: reply.body.jsonrpc }).toEqual({ status: 405, form: "2.0" });
   });
 });
 

@@ -46,7 +46,8 @@ export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, or
     });
     scope.options(AGENT_PATH, (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
     scope.route({
-      method: ["GET", "POST", "DELETE"],
+      // All but POST are told so by the protocol.
+      method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
       url: AGENT_PATH,
       handler: async (request, reply) => {
         const caller = { address: request.ip, ...credentialOf(request) };

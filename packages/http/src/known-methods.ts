@@ -5,7 +5,6 @@ const BUILT_IN = [
   { path: "/readyz", method: "GET" },
   { path: "/openapi.json", method: "GET" },
   { path: "/docs", method: "GET" },
-  { path: "/mcp", method: "POST" },
 ];
 
 /** Which methods a path takes: tells a wrong method (405) from a wrong path (404). */

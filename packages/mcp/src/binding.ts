@@ -38,6 +38,15 @@ export interface McpBinding {
 /** Nothing that is answered at once looks whether its caller is still there. */
 const NEVER = new AbortController().signal;
 
+/** A short message may have a long answer: a batch must not be a way to ask for thousands of them. */
+const MAX_BATCH = 20;
+
+const tooManyAtOnce = (): Response =>
+  Response.json(
+    { jsonrpc: "2.0", id: null, error: { code: -32600, message: `A batch has at most ${MAX_BATCH} messages.` } },
+    { status: 400 },
+  );
+
 const callers = new WeakMap<AuthInfo, Caller>();
 
 /** The MCP binding: tools, resources and prompts over the operations, for HTTP and for connections. */
@@ -65,6 +74,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
   return {
     serverFor,
     async fetch({ request, body, caller }) {
+      if (Array.isArray(body) && body.length > MAX_BATCH) return tooManyAtOnce();
       await catalog.viewOf(caller);
       // The SDK hands this on untouched; the credential itself stays with us.
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [] };

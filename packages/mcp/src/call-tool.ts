@@ -3,6 +3,7 @@ import { type Caller, ContractError, type Operations } from "@formbridge/core";
 import { errorAnswer } from "./answers/error-result.ts";
 import { proposalFor } from "./answers/proposal.ts";
 import { type ToolResult, toolResult } from "./answers/result.ts";
+import { shortError } from "./answers/short.ts";
 import type { CallerView } from "./catalog.ts";
 import { guideOf } from "./schema/guide.ts";
 import { checkArguments } from "./tools/check-arguments.ts";
@@ -60,8 +61,9 @@ async function refused(
     ...(schema && { guide: guideOf(schema) }),
   });
   const proposal = await proposalFor(tool, call, body);
-  const told = proposal === undefined ? body : { ...body, error: { ...body.error, proposal } };
-  return toolResult({ ...told }, { isError: true, replayed: error.about.replayOf !== undefined });
+  const told = call.args.verbose === true ? body : shortError(body);
+  const whole = proposal === undefined ? told : { ...told, error: { ...told.error, proposal } };
+  return toolResult({ ...whole }, { isError: true, replayed: error.about.replayOf !== undefined });
 }
 
 /** What is not ours is our mistake: it is logged, and the caller is told no more than that. */

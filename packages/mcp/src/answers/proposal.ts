@@ -1,7 +1,8 @@
 import type { Actor, ErrorBody, SubmissionRecord } from "@formbridge/contract";
-import { ContractError } from "@formbridge/core";
+import { ContractError, isObject } from "@formbridge/core";
 import { intakeToolName } from "../tools/table.ts";
 import { type Tool, type ToolCall, targetOf } from "../tools/tool.ts";
+import { cutValue } from "./short.ts";
 
 export interface Change {
   path: string;
@@ -74,11 +75,21 @@ const newerThan = (attribution: NonNullable<SubmissionRecord["attribution"]>, ve
 
 const nameOf = ({ kind, id, name }: Actor): string => `${kind} ${name ?? id}`;
 
-/** A nested value collides when any part of it does: the whole key is left to the others. */
-function withoutConflicts(fields: Record<string, unknown>, conflicts: ReadonlySet<string>): Record<string, unknown> {
-  const collides = (key: string) =>
-    [...conflicts].some((path) => path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`));
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !collides(key)));
+/** What is left of a patch when the places that others have set are taken out. */
+function withoutConflicts(
+  fields: Record<string, unknown>,
+  conflicts: ReadonlySet<string>,
+  above = "",
+): Record<string, unknown> {
+  const left: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const path = `${above}${key}`;
+    if ([...conflicts].some((taken) => path === taken || path.startsWith(`${taken}.`))) continue;
+    const isTouched = [...conflicts].some((taken) => taken.startsWith(`${path}.`));
+    if (!isTouched) left[key] = value;
+    else if (isObject(value)) left[key] = withoutConflicts(value, conflicts, `${path}.`);
+  }
+  return left;
 }
 
 function withBoth(
@@ -90,9 +101,13 @@ function withBoth(
   },
 ): Change {
   if (!told.conflicts.has(change.path)) return change;
-  const yours = told.fields?.[change.path];
+  const yours = told.fields?.[change.path] ?? valueAt(told.fields, change.path);
   const theirs = valueAt(told.current, change.path);
-  return { ...change, ...(yours !== undefined && { yours }), ...(theirs !== undefined && { theirs }) };
+  return {
+    ...change,
+    ...(yours !== undefined && { yours: cutValue(yours) }),
+    ...(theirs !== undefined && { theirs: cutValue(theirs) }),
+  };
 }
 
 function valueAt(fields: Record<string, unknown> | undefined, path: string): unknown {

@@ -1,8 +1,10 @@
-import type { FieldError, IntakeEvent } from "@formbridge/contract";
+import type { ErrorBody, FieldError, IntakeEvent } from "@formbridge/contract";
 import { type FieldNote, type Guide, guideOf } from "../schema/guide.ts";
 
 /** More than this would not help a model to ask for the next value. */
 const MAX_NOTES = 10;
+const MAX_PATHS = 40;
+const MAX_PROBLEMS = 10;
 const MAX_FIELDS = 1_500;
 const MAX_PAYLOAD = 300;
 const MAX_WORDS = 200;
@@ -17,11 +19,43 @@ export function explain(body: Record<string, unknown>, guide: Guide | undefined)
   const missing = new Set(ordered);
   const notes = ordered.slice(0, MAX_NOTES).map((path): FieldNote => guide?.describe(path) ?? { path });
   return {
-    missingFields: ordered,
+    missingFields: ordered.slice(0, MAX_PATHS),
+    ...(ordered.length > MAX_PATHS && { missingCount: ordered.length }),
     ...(notes.length > 0 && { toFill: notes }),
-    validationErrors: (validationErrors ?? []).filter(({ path }) => !missing.has(path)),
+    validationErrors: shortProblems((validationErrors ?? []).filter(({ path }) => !missing.has(path))),
   };
 }
+
+const shortProblems = (problems: readonly FieldError[]): FieldError[] =>
+  problems
+    .slice(0, MAX_PROBLEMS)
+    .map(({ received, ...problem }) => ({
+      ...problem,
+      ...(received !== undefined && { received: cutValue(received) }),
+    }));
+
+/** A value that is there to be recognized, not to be kept. */
+export function cutValue(value: unknown): unknown {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text === undefined || text.length <= MAX_WORDS ? value : `${text.slice(0, MAX_WORDS)}…`;
+}
+
+/** The first problems and what to do about them; the current values only when they are few. */
+export function shortError({ error, ...body }: ErrorBody): ErrorBody {
+  const { fields, nextActions, current, ...rest } = error;
+  return {
+    ...body,
+    error: {
+      ...rest,
+      ...(fields && { fields: shortProblems(fields) }),
+      ...(nextActions && { nextActions: nextActions.slice(0, MAX_PROBLEMS) }),
+      ...(current && { current: { ...current, fields: sizeOf(current.fields) <= MAX_FIELDS ? current.fields : {} } }),
+    },
+  };
+}
+
+export const shortPaths = ({ updatedFields }: Record<string, unknown>): Record<string, unknown> =>
+  Array.isArray(updatedFields) ? { updatedFields: updatedFields.slice(0, MAX_PATHS) } : {};
 
 /** The values, or when they are many or long, which ones there are. */
 export function shortFields(fields: unknown): Record<string, unknown> {

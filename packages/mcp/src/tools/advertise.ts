@@ -174,6 +174,7 @@ const note = {
 /** What this binding adds to the contract's answers. */
 const ADDED = {
   toFill: { type: "array", items: note, description: "The next missing fields in words, in the order of the form." },
+  missingCount: { type: "integer", description: "How many are missing, when not all are named." },
   fieldsSet: { type: "array", items: { type: "string" }, description: "Which fields have values; verbose shows them." },
 };
 

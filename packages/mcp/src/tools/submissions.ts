@@ -15,7 +15,7 @@ import {
 } from "@formbridge/contract";
 import { ContractError } from "@formbridge/core";
 import Type from "typebox";
-import { explain, shortEvent, shortFields } from "../answers/short.ts";
+import { explain, shortEvent, shortFields, shortPaths } from "../answers/short.ts";
 import { actorOf, MARK, pick, type Tool, targetOf, type Words, writeCall } from "./tool.ts";
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -67,7 +67,7 @@ const setTool: Tool = {
     `else wrote meanwhile, the error has a proposal: send that.`,
   call: (call) =>
     call.operations.setFields({ ...writeCall(call), fields: call.args.fields as Record<string, unknown> }),
-  short: (body, guide) => ({ ...pick(body, [...MARK, "updatedFields"]), ...explain(body, guide) }),
+  short: (body, guide) => ({ ...pick(body, MARK), ...shortPaths(body), ...explain(body, guide) }),
 };
 
 const validateTool: Tool = {
