@@ -135,4 +135,30 @@ describe("an answer", () => {
     expect(withoutIds(short)).toEqual(withoutIds(whole));
     expect(short.result.resultType).toBe("complete");
   });
+
+  it.each([{}, { "mcp-protocol-version": "2025-11-25" }])(
+    "[MCP-ANSWER] a list is the same by both ways, %o",
+    async (version: Record<string, string>) => {
+      const list = async (params: Loose) => {
+        const made = rpcRequest("tools/list");
+        const body = "mcp-protocol-version" in version ? { ...made.body, params } : made.body;
+        // Another type of the same meaning is not plain.
+        const type = params._meta === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
+        const reply = await server.call("POST", "/mcp", { headers: { ...made.headers, ...version, ...type }, body });
+        return typeof reply.body === "string" ? JSON.parse(/data: (.*)/.exec(reply.body)?.[1] ?? "") : reply.body;
+      };
+      const [short, whole] = [await list({}), await list({ _meta: {} })];
+      expect(short.result.tools.length).toBeGreaterThan(10);
+      expect(short).toEqual(whole);
+    },
+  );
+
+  it("[MCP-ANSWER] of a client that says no more than it must is the same, too", async () => {
+    const reply = await server.call("POST", "/mcp", {
+      headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
+      body: { jsonrpc: "2.0", id: "a", method: "tools/list" },
+    });
+    expect(Object.keys(reply.body.result)).toEqual(["tools"]);
+    expect(reply.body.id).toBe("a");
+  });
 });

@@ -2,7 +2,7 @@ import type { Caller, Operations } from "@formbridge/core";
 import { type AuthInfo, createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
 import { callTool } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
-import { plainAnswer, readPlainCall } from "./plain-call.ts";
+import { plainAnswer, plainList, readPlain } from "./plain-call.ts";
 import { createServer, serverInfoOf } from "./server.ts";
 
 export interface McpOptions {
@@ -26,7 +26,7 @@ type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export interface McpBinding {
   /** Serves one HTTP request, of any revision of the protocol. Throws the contract's error for a key that is not good. */
   fetch(request: McpRequest): Promise<Response>;
-  /** The answer to a plain tool call, as text; undefined: `fetch` knows what it is. Throws like `fetch`. */
+  /** The answer to a plain request, as text; undefined: `fetch` knows what it is. Throws like `fetch`. */
   answer(request: Omit<McpRequest, "request"> & { headers: IncomingHeaders }): Promise<string | undefined>;
   /** Makes the server of one connection. */
   serverFor(caller: Caller): McpServerFactory;
@@ -82,12 +82,13 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
       return await handler.fetch(request, { authInfo, parsedBody: body });
     },
     async answer({ headers, body, caller }) {
-      const call = readPlainCall(headers, body);
-      if (call === undefined) return undefined;
+      const plain = readPlain(headers, body);
+      if (plain === undefined) return undefined;
       const view = await catalog.viewOf(caller);
-      if (view.find(call.name)?.tool.converses === true) return undefined;
-      const result = await callTool({ ...parts, ...call, caller, view, signal: NEVER });
-      return result === undefined ? undefined : plainAnswer(call, result, serverInfo);
+      if (plain.method === "tools/list") return plainList(plain, view.toolsAsText(), serverInfo);
+      if (view.find(plain.name)?.tool.converses === true) return undefined;
+      const result = await callTool({ ...parts, ...plain, caller, view, signal: NEVER });
+      return result === undefined ? undefined : plainAnswer(plain, result, serverInfo);
     },
     onToolsChanged(changed) {
       listeners.add(changed);

@@ -25,6 +25,8 @@ export interface CallerView {
   intakes: readonly OpenIntake[];
   /** As listed; made with the first look. */
   tools(): readonly Advertised[];
+  /** The same as JSON: a long list is written once, not with every request. */
+  toolsAsText(): string;
   /** Also finds what is not listed: a host may know the tools of yesterday. */
   find(name: string): FoundTool | undefined;
 }
@@ -64,6 +66,11 @@ export function createCatalog({ operations, mode, tokenTtlMs, now = Date.now }: 
     const perIntake = mode === "intake" || (mode === "auto" && open.length > 0 && open.length <= MANY_INTAKES);
     const byId = new Map(intakes.map((intake) => [intake.definition.id, intake]));
     let listed: readonly Advertised[] | undefined;
+    let text: string | undefined;
+    const tools = () => {
+      listed ??= perIntake ? open.flatMap(toolsOf) : generic;
+      return listed;
+    };
     const ofIntake = (name: string): FoundTool | undefined => {
       const read = readIntakeTool(name);
       const intake = read === undefined ? undefined : byId.get(read.intakeId);
@@ -76,9 +83,10 @@ export function createCatalog({ operations, mode, tokenTtlMs, now = Date.now }: 
     return {
       tenant,
       intakes,
-      tools() {
-        listed ??= perIntake ? open.flatMap(toolsOf) : generic;
-        return listed;
+      tools,
+      toolsAsText() {
+        text ??= JSON.stringify(tools());
+        return text;
       },
       // An intake may be called so that its tool has a generic one's name: the kind that is listed comes first.
       find: (name) => (perIntake ? (ofIntake(name) ?? ofAll(name)) : (ofAll(name) ?? ofIntake(name))),

@@ -8,14 +8,23 @@ import {
 import { actorNamed } from "./actor-named.ts";
 import type { ToolResult } from "./answers/result.ts";
 
-/** A `tools/call` of the plainest kind, read without the SDK. */
-export interface PlainCall {
+interface PlainRequest {
   id: string | number;
+  /** Of the revision without sessions, whose results say what they are. */
+  modern: boolean;
+}
+
+/** A `tools/call` of the plainest kind, read without the SDK. */
+export interface PlainCall extends PlainRequest {
+  method: "tools/call";
   name: string;
   args: Record<string, unknown> | undefined;
   actor: ActorInput;
-  /** Of the revision without sessions, whose results say what they are. */
-  modern: boolean;
+}
+
+/** A `tools/list` of the same kind. */
+export interface PlainList extends PlainRequest {
+  method: "tools/list";
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -33,24 +42,37 @@ const hasOnly = (value: Loose, names: readonly string[]): boolean =>
 
 /**
  * Most requests are tool calls that nothing is odd about, and the way through the SDK (a server, a transport, two web objects and
- * several validations a request) costs as much as the operation. They are read here; whatever has one thing more or less than
- * expected is left to the SDK, which knows what it means or how to refuse it.
+ * several validations a request) costs as much as the operation; a list of many tools costs more. They are read here. Whatever
+ * has one thing more or less than expected is left to the SDK, which knows what it means or how to refuse it.
  */
-export function readPlainCall(headers: Headers, body: unknown): PlainCall | undefined {
+export function readPlain(headers: Headers, body: unknown): PlainCall | PlainList | undefined {
   if (headers["content-type"] !== "application/json" || !isObject(body)) return undefined;
-  const { jsonrpc, id, method, params } = body;
-  if (jsonrpc !== "2.0" || method !== "tools/call" || !isObject(params) || Object.keys(body).length !== 4)
-    return undefined;
+  const { jsonrpc, id, method, params = {} } = body;
+  if (jsonrpc !== "2.0" || !isObject(params) || !hasOnly(body, ["jsonrpc", "id", "method", "params"])) return undefined;
   if (typeof id !== "string" && typeof id !== "number") return undefined;
-  const { name, arguments: args, _meta: meta } = params;
-  if (typeof name !== "string" || (args !== undefined && !isObject(args))) return undefined;
-  if (!hasOnly(params, ["name", "arguments", "_meta"])) return undefined;
-  const call = { id, name, args };
-  if (meta === undefined)
-    return isOlder(headers) ? { ...call, actor: actorNamed(undefined), modern: false } : undefined;
-  return isObject(meta) && isModern(headers, { name, meta })
-    ? { ...call, actor: actorNamed((meta[CLIENT_INFO_META_KEY] as Loose).name), modern: true }
-    : undefined;
+  const { _meta: meta, name, arguments: args } = params;
+  if (method === "tools/list") {
+    const modern = hasOnly(params, ["_meta"]) ? revisionOf(headers, { method, meta }) : undefined;
+    return modern === undefined ? undefined : { method, id, modern };
+  }
+  const fits = typeof name === "string" && (args === undefined || isObject(args));
+  if (method !== "tools/call" || !fits || !hasOnly(params, ["name", "arguments", "_meta"])) return undefined;
+  const modern = revisionOf(headers, { method, name, meta });
+  if (modern === undefined) return undefined;
+  const info = modern ? ((meta as Loose)[CLIENT_INFO_META_KEY] as Loose) : {};
+  return { method, id, modern, name, args, actor: actorNamed(info.name) };
+}
+
+interface Claim {
+  method: string;
+  name?: string;
+  meta: unknown;
+}
+
+/** Is it of the newest revision, or of one before? Undefined when it is not plainly one of them. */
+function revisionOf(headers: Headers, claim: Claim): boolean | undefined {
+  if (claim.meta === undefined) return isOlder(headers) ? false : undefined;
+  return isObject(claim.meta) && isModern(headers, { ...claim, meta: claim.meta }) ? true : undefined;
 }
 
 function isOlder(headers: Headers): boolean {
@@ -59,11 +81,11 @@ function isOlder(headers: Headers): boolean {
   return accept.includes("application/json") && accept.includes("text/event-stream");
 }
 
-function isModern(headers: Headers, { name, meta }: { name: string; meta: Loose }): boolean {
+function isModern(headers: Headers, { method, name, meta }: Claim & { meta: Loose }): boolean {
   const info = meta[CLIENT_INFO_META_KEY];
   return (
     headers["mcp-protocol-version"] === MODERN &&
-    headers["mcp-method"] === "tools/call" &&
+    headers["mcp-method"] === method &&
     headers["mcp-name"] === name &&
     meta[PROTOCOL_VERSION_META_KEY] === MODERN &&
     isObject(info) &&
@@ -75,10 +97,18 @@ function isModern(headers: Headers, { name, meta }: { name: string; meta: Loose 
 }
 
 /** The answer as the SDK would write it. */
-export function plainAnswer(call: PlainCall, result: ToolResult, serverInfo: Loose): string {
+export function plainAnswer({ id, modern }: PlainRequest, result: ToolResult, serverInfo: Loose): string {
   const { _meta, ...rest } = result;
-  const told = call.modern
+  const told = modern
     ? { ...rest, resultType: "complete", _meta: { ..._meta, [SERVER_INFO_META_KEY]: serverInfo } }
     : result;
-  return JSON.stringify({ result: told, jsonrpc: "2.0", id: call.id });
+  return JSON.stringify({ result: told, jsonrpc: "2.0", id });
+}
+
+/** The same for a list, whose tools are text already. */
+export function plainList({ id, modern }: PlainRequest, tools: string, serverInfo: Loose): string {
+  const seal = modern
+    ? `,"ttlMs":0,"cacheScope":"private","resultType":"complete","_meta":${JSON.stringify({ [SERVER_INFO_META_KEY]: serverInfo })}`
+    : "";
+  return `{"result":{"tools":${tools}${seal}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 }

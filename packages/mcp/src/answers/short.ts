@@ -27,12 +27,10 @@ export function explain(body: Record<string, unknown>, guide: Guide | undefined)
 }
 
 const shortProblems = (problems: readonly FieldError[]): FieldError[] =>
-  problems
-    .slice(0, MAX_PROBLEMS)
-    .map(({ received, ...problem }) => ({
-      ...problem,
-      ...(received !== undefined && { received: cutValue(received) }),
-    }));
+  problems.slice(0, MAX_PROBLEMS).map(({ received, ...problem }) => ({
+    ...problem,
+    ...(received !== undefined && { received: cutValue(received) }),
+  }));
 
 /** A value that is there to be recognized, not to be kept. */
 export function cutValue(value: unknown): unknown {

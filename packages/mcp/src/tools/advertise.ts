@@ -1,7 +1,6 @@
-import { ErrorBodySchema, type IntakeResponse } from "@formbridge/contract";
-import { isObject } from "@formbridge/core";
-import type { TObject } from "typebox";
+import type { IntakeResponse } from "@formbridge/contract";
 import { deriveFields, type Plain, withoutMarks } from "../schema/derive.ts";
+import { outputOf } from "./output-schema.ts";
 import { genericToolName, intakeToolName } from "./table.ts";
 import type { Annotations, Tool, Words } from "./tool.ts";
 
@@ -155,73 +154,3 @@ const typed = (schema: Plain): Plain => (Array.isArray(schema.enum) ? { type: "s
 
 /** TypeBox schemas carry more than goes over the wire. */
 const plainCopy = (schema: unknown): Plain => JSON.parse(JSON.stringify(schema)) as Plain;
-
-const note = {
-  type: "object",
-  properties: {
-    path: { type: "string" },
-    type: { type: "string" },
-    title: { type: "string" },
-    description: { type: "string" },
-    enum: { type: "array" },
-    format: { type: "string" },
-    fill: { type: "string", enum: ["human", "agent"] },
-    file: { type: "boolean" },
-  },
-  required: ["path"],
-};
-
-/** What this binding adds to the contract's answers. */
-const ADDED = {
-  toFill: { type: "array", items: note, description: "The next missing fields in words, in the order of the form." },
-  missingCount: { type: "integer", description: "How many are missing, when not all are named." },
-  fieldsSet: { type: "array", items: { type: "string" }, description: "Which fields have values; verbose shows them." },
-};
-
-const PROPOSAL = {
-  type: "object",
-  description: "The call that would succeed now: send it as it is, or change it first.",
-  properties: {
-    tool: { type: "string" },
-    arguments: { type: "object" },
-    changed: { type: "array", items: { type: "object" }, description: "What others have changed meanwhile." },
-    note: { type: "string" },
-  },
-};
-
-const outputs = new WeakMap<TObject, { type: "object" } & Plain>();
-
-/**
- * The contract's answer or its error, in one plain object; a short answer leaves parts out. Not deeper than a model looks: every
- * intake repeats it.
- */
-function outputOf(response: TObject): { type: "object" } & Plain {
-  const known = outputs.get(response);
-  if (known !== undefined) return known;
-  const { ok: _yes, ...success } = outlines(plainCopy(response).properties, 0);
-  const { ok: _no, error, ...failure } = outlines(plainCopy(ErrorBodySchema).properties, 0);
-  const detail = { ...error, properties: { ...(error?.properties as Plain), proposal: PROPOSAL } };
-  const properties = { ok: { type: "boolean" }, ...failure, ...success, ...ADDED, error: detail };
-  const made = { type: "object" as const, properties, required: ["ok"], additionalProperties: false };
-  outputs.set(response, made);
-  return made;
-}
-
-const DEEPEST = 1;
-
-const outlines = (named: unknown, depth: number): Record<string, Plain> =>
-  Object.fromEntries(Object.entries((named ?? {}) as Plain).map(([name, schema]) => [name, outline(schema, depth)]));
-
-function outline(schema: unknown, depth: number): Plain {
-  if (!isObject(schema)) return {};
-  const { type, enum: values, const: only, description, properties, items } = schema;
-  const isShown = depth < DEEPEST;
-  return {
-    ...(type === undefined ? values !== undefined && { type: "string" } : { type }),
-    ...(isShown && values !== undefined && { enum: values }),
-    ...(only !== undefined && { const: only }),
-    ...(isShown && description !== undefined && { description }),
-    ...(isShown && isObject(properties) && { properties: outlines(properties, depth + 1) }),
-    ...(isShown && isObject(items) && { items: outline(items, depth + 1) }),
-  };
-}
