@@ -85,12 +85,16 @@ function refusal({ headers }: FastifyRequest, { hosts, origins }: Door): Contrac
     );
   }
   const { origin } = headers;
-  if (origin === undefined || origins.has(origin.toLowerCase())) return undefined;
+  if (origin === undefined || origins.has(origin.toLowerCase()) || isOwn(origin, headers.host)) return undefined;
   return new ContractError(
     "forbidden",
     "Pages of this Origin may not call; the operator can add it to FORMBRIDGE_MCP_ORIGINS.",
   );
 }
+
+/** A page that came from here, under a name that is ours. */
+const isOwn = (origin: string, host: string | undefined): boolean =>
+  URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 
 function hostNameOf(host: string | undefined): string | undefined {
   const url = `http://${host ?? ""}`;
