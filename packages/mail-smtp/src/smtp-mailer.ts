@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { type Mailer, MailRefused } from "@formbridge/core";
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 
 export interface SmtpOptions {
   /** smtp://[<user>:<password>@]<host>[:<port>], or smtps:// for TLS from the first byte. */
@@ -36,9 +36,11 @@ function transportOptions({ url, timeoutMs }: SmtpOptions) {
 
 /** Hands mail to an SMTP server. A connection for each mail: there are few, and an idle one is the first to be cut. */
 export function createSmtpMailer(options: SmtpOptions): Mailer {
-  const transport = createTransport(transportOptions(options));
+  let transport: Transporter | undefined;
   return {
     async send({ to, subject, text, html }) {
+      // Loaded with the first mail: most starts send none soon, and agents wait for them.
+      transport ??= (await import("nodemailer")).createTransport(transportOptions(options));
       // As an object, an address is one address, whatever is in it.
       const mail = { from: options.from, to: { name: "", address: to }, subject, text, html };
       await inTime(transport.sendMail(mail), options.timeoutMs).catch((error: unknown) => {

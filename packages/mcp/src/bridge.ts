@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { type JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
 export interface BridgeOptions {
@@ -16,7 +16,9 @@ export interface BridgeOptions {
 export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Promise<void>; close(): Promise<void> }> {
   const { url, key, input = process.stdin, output = process.stdout, onError } = options;
   const near = new StdioServerTransport(input, output, { maxBufferSize: options.maxMessageBytes });
-  const far = new StreamableHTTPClientTransport(new URL(url), {
+  // Only who passes messages on needs a client.
+  const client = await import("@modelcontextprotocol/client");
+  const far = new client.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } },
   });
   const answer = (message: JSONRPCMessage): void => {
