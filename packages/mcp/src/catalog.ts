@@ -12,6 +12,7 @@ const MANY_INTAKES = 12;
 const VIEW_LIFE_MS = 5_000;
 const MAX_VIEWS = 1_000;
 const MAX_INTAKES = 2_000;
+const MAX_TEXTS = 20;
 
 export interface FoundTool {
   tool: Tool;
@@ -48,6 +49,7 @@ export interface CatalogOptions {
 export function createCatalog({ operations, mode, tokenTtlMs, now = Date.now }: CatalogOptions): Catalog {
   const views = new Map<string, { at: number; view: Promise<CallerView> }>();
   const advertised = new Map<string, Advertised[]>();
+  const texts = new Map<string, string>();
   const generic = genericTools(TOOLS, { tokenTtlMs });
 
   function toolsOf({ digest, definition, retired }: OpenIntake): Advertised[] {
@@ -60,13 +62,22 @@ export function createCatalog({ operations, mode, tokenTtlMs, now = Date.now }: 
     return made;
   }
 
+  /** Who sees the same intakes shares the text: it may be megabytes. */
+  function textOf(key: string, tools: CallerView["tools"]): string {
+    const known = texts.get(key);
+    if (known !== undefined) return known;
+    const made = JSON.stringify(tools());
+    dropOldest(texts, MAX_TEXTS);
+    texts.set(key, made);
+    return made;
+  }
+
   async function look(caller: Caller): Promise<CallerView> {
     const { tenant, intakes } = await operations.openIntakes({ caller });
     const open = intakes.filter(({ retired }) => !retired);
     const perIntake = mode === "intake" || (mode === "auto" && open.length > 0 && open.length <= MANY_INTAKES);
     const byId = new Map(intakes.map((intake) => [intake.definition.id, intake]));
     let listed: readonly Advertised[] | undefined;
-    let text: string | undefined;
     const tools = () => {
       listed ??= perIntake ? open.flatMap(toolsOf) : generic;
       return listed;
@@ -84,10 +95,7 @@ export function createCatalog({ operations, mode, tokenTtlMs, now = Date.now }: 
       tenant,
       intakes,
       tools,
-      toolsAsText() {
-        text ??= JSON.stringify(tools());
-        return text;
-      },
+      toolsAsText: () => textOf(perIntake ? open.map(({ digest }) => digest).join(" ") : "generic", tools),
       // An intake may be called so that its tool has a generic one's name: the kind that is listed comes first.
       find: (name) => (perIntake ? (ofIntake(name) ?? ofAll(name)) : (ofAll(name) ?? ofIntake(name))),
     };
