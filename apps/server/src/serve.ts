@@ -1,7 +1,7 @@
 import type { AuthNotes } from "@formbridge/auth-jwt";
 import type { BreakerNotes } from "@formbridge/breaker";
 import { createHttpServer } from "@formbridge/http";
-import { createMcpBinding, type McpBinding } from "@formbridge/mcp";
+import { createMcpBinding, type McpBinding, type McpOptions } from "@formbridge/mcp";
 import type { Worker } from "@formbridge/worker";
 import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
@@ -30,12 +30,14 @@ export interface ServeOptions extends ComposeOptions {
   intakes?: FolderReading;
   /** Standard output belongs to the agent protocol: the log goes to standard error, and no admin key is made that nobody would see. */
   onStdio?: true;
+  /** Serves more to agents than the product has. */
+  agentServerClass?: McpOptions["serverClass"];
 }
 
 /** Starts everything in the order in which it depends on each other; `stop`, or a start that fails, undoes it backwards. */
 export async function serve(
   config: Config,
-  { intakes, onStdio, ...options }: ServeOptions = {},
+  { intakes, onStdio, agentServerClass, ...options }: ServeOptions = {},
 ): Promise<RunningServer> {
   const folder = intakes ?? readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
@@ -50,7 +52,7 @@ export async function serve(
   });
   try {
     await registerFolder(core, folder);
-    const running = await listen(config, core, { logger, makesAdminKey: onStdio !== true });
+    const running = await listen(config, core, { logger, makesAdminKey: onStdio !== true, agentServerClass });
     url = running.url;
     return running;
   } catch (error) {
@@ -70,22 +72,30 @@ const authNotesIn = (logger: Logger): AuthNotes => ({
   keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "keys of an issuer can't be had"),
 });
 
-const createAgents = (config: Config, { operations }: Core, logger: Logger): Promise<McpBinding> =>
+const createAgents = (
+  config: Config,
+  { operations }: Core,
+  { logger, agentServerClass }: ListenOptions,
+): Promise<McpBinding> =>
   createMcpBinding({
     operations,
     tools: config.mcp.tools,
     tokenTtlMs: config.settings.policy.tokenTtlMs,
     version: VERSION,
     onError: (error) => logger.error({ err: error }, "agent call failed"),
+    ...(agentServerClass && { serverClass: agentServerClass }),
   });
 
-async function listen(
-  config: Config,
-  core: Core,
-  { logger, makesAdminKey }: { logger: Logger; makesAdminKey: boolean },
-): Promise<RunningServer> {
+interface ListenOptions {
+  logger: Logger;
+  makesAdminKey: boolean;
+  agentServerClass: ServeOptions["agentServerClass"];
+}
+
+async function listen(config: Config, core: Core, options: ListenOptions): Promise<RunningServer> {
+  const { logger, makesAdminKey } = options;
   const { operations, backend } = core;
-  const agents = await createAgents(config, core, logger);
+  const agents = await createAgents(config, core, options);
   const app = await createHttpServer({
     operations,
     health: core.health,

@@ -3,7 +3,7 @@ import { type AuthInfo, createMcpHandler, type McpServerFactory } from "@modelco
 import { callTool } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
 import { plainAnswer, plainList, readPlain } from "./plain-call.ts";
-import { createServer, serverInfoOf } from "./server.ts";
+import { createServer, type ServerParts, serverInfoOf } from "./server.ts";
 
 export interface McpOptions {
   operations: Operations;
@@ -12,6 +12,7 @@ export interface McpOptions {
   tokenTtlMs: number;
   version: string;
   onError(error: unknown): void;
+  serverClass?: ServerParts["serverClass"];
 }
 
 /** A request of the agent protocol, after the door: parsed, and by whom. */
@@ -51,10 +52,10 @@ const callers = new WeakMap<AuthInfo, Caller>();
 
 /** The MCP binding: tools, resources and prompts over the operations, for HTTP and for connections. */
 export async function createMcpBinding(options: McpOptions): Promise<McpBinding> {
-  const { operations, version, onError } = options;
+  const { operations, version, onError, serverClass } = options;
   const catalog = createCatalog({ operations, mode: options.tools, tokenTtlMs: options.tokenTtlMs });
   const serverInfo = serverInfoOf(version);
-  const parts = { operations, catalog, version, onError };
+  const parts: ServerParts = { operations, catalog, version, onError, ...(serverClass && { serverClass }) };
   const serverFor =
     (caller: Caller): McpServerFactory =>
     () =>
@@ -83,7 +84,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     },
     async answer({ headers, body, caller }) {
       const plain = readPlain(headers, body);
-      if (plain === undefined) return undefined;
+      if (plain === undefined || serverClass !== undefined) return undefined;
       const view = await catalog.viewOf(caller);
       if (plain.method === "tools/list") return plainList(plain, view.toolsAsText(), serverInfo);
       if (view.find(plain.name)?.tool.converses === true) return undefined;

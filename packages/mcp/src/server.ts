@@ -27,12 +27,14 @@ export interface ServerParts {
   catalog: Catalog;
   version: string;
   onError(error: unknown): void;
+  /** In place of the SDK's: one that has more than the product, as the official conformance suite wants it. */
+  serverClass?: typeof Server;
 }
 
 /** Serves one caller. Holds nothing: all state is in what calls carry. */
 export function createServer(parts: ServerParts, caller: Caller): Server {
-  const { operations, catalog, version } = parts;
-  const server = new Server(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
+  const { operations, catalog, version, serverClass = Server } = parts;
+  const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
   server.setRequestHandler("tools/list", async () => ({ tools: [...(await view()).tools()] }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: args } = params;
