@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IntakeDefinition, Role } from "@formbridge/contract";
 import type { Courier, Mailer } from "@formbridge/core";
-import { type Config, type RunningServer, readConfig, serve } from "@formbridge/server";
+import { type Config, type RunningServer, readConfig, type ServeOptions, serve } from "@formbridge/server";
 import { request } from "undici";
 import { createMigratedDatabase, type TestDatabase } from "./services/postgres.ts";
 import { newPrefix, redisUrl } from "./services/redis.ts";
@@ -64,6 +64,8 @@ export interface ServerOptions {
   mailer?: Mailer;
   /** Takes submissions to their destinations; with one, the server runs jobs. */
   courier?: Courier;
+  /** Serves agents more than the product has. */
+  agentServerClass?: ServeOptions["agentServerClass"];
 }
 
 const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
@@ -160,6 +162,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     ...(options.fakeClock !== false && { now: clock.now }),
     ...(options.mailer && { mailer: options.mailer }),
     ...(options.courier && { courier: options.courier }),
+    ...(options.agentServerClass && { agentServerClass: options.agentServerClass }),
   });
   const call = caller(server.url);
   return {

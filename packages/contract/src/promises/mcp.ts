@@ -85,5 +85,13 @@ export const MCP_PROMISES = [
     id: "MCP-BRIDGE",
     says: "formbridge mcp --url passes messages on to a server with the key of the environment, and answers when that can't be reached.",
   },
+  {
+    id: "MCP-SAME",
+    says: "What is done over MCP ends as it does over HTTP: the same answers, record and history, by HTTP and standard input and output, with clients of this revision and of those before it.",
+  },
+  {
+    id: "MCP-CONFORMS",
+    says: "The official conformance suite and the official inspector find nothing, but for exceptions that are listed with their reasons.",
+  },
   { id: "MCP-SECRETS", says: "No token, session, key or idempotency key of a call over MCP is in a log." },
 ] as const satisfies readonly ContractPromise[];
