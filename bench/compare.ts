@@ -27,6 +27,8 @@ export interface Side {
   tokens: string[];
   /** A database of its own processes: what they use is told apart from the server's. */
   database?: { cpuSeconds(): number };
+  /** Its requests are tool calls. */
+  mcp?: true;
 }
 
 export interface Pairing {
@@ -44,8 +46,10 @@ export interface Rounds {
   warmUpSeconds: number;
 }
 
-const loadOf = (kind: Kind, { server, tokens }: Side): Load =>
-  kind === "create" ? { kind, apiKey: server.apiKey } : { kind, tokens };
+const loadOf = (kind: Kind, { server, tokens, mcp }: Side): Load => ({
+  ...(kind === "create" ? { kind, apiKey: server.apiKey } : { kind, tokens }),
+  ...(mcp && { mcp }),
+});
 
 const portsOf = ({ port, otherPorts }: Server) => ({ port, ...(otherPorts && { otherPorts }) });
 

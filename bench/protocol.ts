@@ -1,11 +1,12 @@
-/** What the bench asks of its client process, and what it hears back. */
-export type Load =
+/** What the bench asks of its client process, and what it hears back. `mcp`: by a tool call in place of a request of its own. */
+export type Load = (
   | { kind: "create"; apiKey: string }
   /** Each connection writes to its own share of the submissions, and carries their tokens on. */
   | { kind: "setFields"; tokens: string[] }
   | { kind: "read"; tokens: string[] }
   /** Create one, write to it, read it, leave it: for ever. */
-  | { kind: "mixed"; apiKey: string };
+  | { kind: "mixed"; apiKey: string }
+) & { mcp?: true };
 
 /** It ends by time, or after so many operations of each connection. */
 export type Until = { seconds: number } | { operationsEach: number };

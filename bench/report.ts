@@ -3,6 +3,7 @@ import type { DeliveryRate } from "./delivery.ts";
 import type { Growth } from "./growth.ts";
 import type { HistoryGrowth } from "./history.ts";
 import type { Instances } from "./instances.ts";
+import type { McpMeasures } from "./mcp.ts";
 import type { Soak } from "./soak.ts";
 import type { Sweeping } from "./sweep.ts";
 import type { Lookup } from "./token-lookups.ts";
@@ -48,6 +49,14 @@ export const checksOfGrowth = ({ read, setFields }: Pick<Growth, "read" | "setFi
 
 export const checksOfDelivery = ({ perSecond }: DeliveryRate): Check[] => [
   atLeast("deliveries a second to a local receiver", perSecond, 1_000),
+];
+
+export const checksOfMcp = ({ pairings, listMs, startMs }: McpMeasures): Check[] => [
+  ...pairings.map(({ kind, throughputRatio }) =>
+    atLeast(`${TITLES[kind]}: tool calls against plain HTTP, ops/s`, throughputRatio, 0.6),
+  ),
+  atMost("tools/list with 100 intakes, ms", listMs, 50),
+  atMost("stdio: start to the first answer, ms", startMs, 1_000),
 ];
 
 const TWO_INSTANCES = 1.6;

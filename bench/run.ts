@@ -1,9 +1,9 @@
 /**
  * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
  * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead. A flag for a part
- * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--delivery`, `--postgres-growth` (5M
- * tokens), `--instances` (two against one), `--token-lookups` (PostgreSQL alone, and Redis in front of it). `--sweep` tells
- * what others notice when thousands expire at once (a million with `--long`).
+ * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--delivery`, `--mcp` (tool calls
+ * against plain HTTP), `--postgres-growth` (5M tokens), `--instances` (two against one), `--token-lookups` (PostgreSQL alone,
+ * and Redis in front of it). `--sweep` tells what others notice when thousands expire at once (a million with `--long`).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import { measureDelivery } from "./delivery.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHistory } from "./history.ts";
 import { measureInstances } from "./instances.ts";
+import { measureMcp } from "./mcp.ts";
 import { measurePostgres } from "./postgres.ts";
 import { measurePostgresGrowth } from "./postgres-growth.ts";
 import {
@@ -23,6 +24,7 @@ import {
   checksOfGrowth,
   checksOfHistory,
   checksOfInstances,
+  checksOfMcp,
   checksOfPairing,
   checksOfSoak,
   checksOfSweep,
@@ -145,9 +147,20 @@ async function delivery(_client: Client, folder: string): Promise<Outcome> {
   return { checks, measured: { delivery: rate } };
 }
 
+async function mcp(client: Client, folder: string): Promise<Outcome> {
+  print("\nTool calls against the same operations over plain HTTP, on one server");
+  const measured = await measureMcp(client, folder, ROUNDS);
+  printMeasures(measured.pairings, ["HTTP", "MCP"]);
+  print(`${measured.listedTools} tools of 100 intakes: listed in ${measured.listMs.toFixed(1)} ms`);
+  const checks = checksOfMcp(measured);
+  printChecks(checks);
+  return { checks, measured: { mcp: measured } };
+}
+
 const PARTS = {
   "--embedded": embedded,
   "--delivery": delivery,
+  "--mcp": mcp,
   "--postgres": onPostgres,
   "--postgres-growth": postgresGrowth,
   "--instances": instances,

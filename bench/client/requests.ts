@@ -1,37 +1,43 @@
 /** The requests of the benchmark: both servers get the same ones. Values are ASCII, so a length is a byte count. */
+export interface Requests {
+  create(apiKey: string, turn: number): string;
+  setFields(token: string, turn: number): string;
+  read(token: string): string;
+}
+
 const ACTOR = { kind: "agent", id: "bench-agent" };
+
+/** What both ways say. */
+export const createBody = (turn: number) => ({
+  actor: ACTOR,
+  initialFields: {
+    company: `Lovelace Engines ${turn}`,
+    contact: "Ada Lovelace",
+    country: "SE",
+    address: { street: "12 St James's Square", city: "London", postcode: "SW1Y 4JH" },
+    categories: ["engines", "punched cards", "mathematics"],
+  },
+});
+export const setFieldsBody = (turn: number) => ({
+  actor: ACTOR,
+  fields: { email: `ada.${turn}@example.com`, employees: 1 + (turn % 5000), notes: `Called again, note ${turn}.` },
+});
 
 const head = (line: string, more = ""): string => `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${more}`;
 
-function withBody(line: string, body: object, more = ""): string {
+export function withBody(line: string, body: object, more = ""): string {
   const text = JSON.stringify(body);
   const type = `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`;
   return `${head(line, more)}${type}\r\n${text}`;
 }
 
-export const createRequest = (apiKey: string, turn: number): string =>
-  withBody(
-    "POST /intakes/supplier/submissions",
-    {
-      actor: ACTOR,
-      initialFields: {
-        company: `Lovelace Engines ${turn}`,
-        contact: "Ada Lovelace",
-        country: "SE",
-        address: { street: "12 St James's Square", city: "London", postcode: "SW1Y 4JH" },
-        categories: ["engines", "punched cards", "mathematics"],
-      },
-    },
-    `Authorization: Bearer ${apiKey}\r\n`,
-  );
+export const withKey = (apiKey: string): string => `Authorization: Bearer ${apiKey}\r\n`;
 
-export const setFieldsRequest = (token: string, turn: number): string =>
-  withBody(`PATCH /resume/${token}/fields`, {
-    actor: ACTOR,
-    fields: { email: `ada.${turn}@example.com`, employees: 1 + (turn % 5000), notes: `Called again, note ${turn}.` },
-  });
-
-export const readRequest = (token: string): string => `${head(`GET /resume/${token}`)}\r\n`;
+export const overHttp: Requests = {
+  create: (apiKey, turn) => withBody("POST /intakes/supplier/submissions", createBody(turn), withKey(apiKey)),
+  setFields: (token, turn) => withBody(`PATCH /resume/${token}/fields`, setFieldsBody(turn)),
+  read: (token) => `${head(`GET /resume/${token}`)}\r\n`,
+};
 
 /** The resume token that a body tells; found by its name, as parsing every body would measure the client. */
 export function tokenIn(body: string): string {

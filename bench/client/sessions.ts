@@ -1,5 +1,6 @@
 import type { Load } from "../protocol.ts";
-import { createRequest, readRequest, setFieldsRequest, tokenIn } from "./requests.ts";
+import { byTool } from "./mcp-requests.ts";
+import { overHttp, type Requests, tokenIn } from "./requests.ts";
 
 /** What one connection does: the next request, and what it makes of the answer. */
 export interface Session {
@@ -10,11 +11,12 @@ export interface Session {
 /** The sessions of all connections; `tokens` gathers what is current at the end. */
 export function createSessions(load: Load, connections: number): { sessions: Session[]; tokens: string[] } {
   const tokens = "tokens" in load ? [...load.tokens] : [];
+  const requests = load.mcp ? byTool : overHttp;
   const one = (index: number): Session => {
-    if (load.kind === "create") return createSession(load.apiKey, tokens);
-    if (load.kind === "mixed") return mixedSession(load.apiKey);
+    if (load.kind === "create") return createSession(requests, load.apiKey, tokens);
+    if (load.kind === "mixed") return mixedSession(requests, load.apiKey);
     const own = tokens.flatMap((_, at) => (at % connections === index ? [at] : []));
-    return load.kind === "read" ? readSession(tokens, own) : writeSession(tokens, own);
+    return load.kind === "read" ? readSession(requests, tokens, own) : writeSession(requests, tokens, own);
   };
   return { sessions: Array.from({ length: connections }, (_, index) => one(index)), tokens };
 }
@@ -22,10 +24,10 @@ export function createSessions(load: Load, connections: number): { sessions: Ses
 /** Enough for whoever wants to go on with what was created; a long run must not fill the client's memory. */
 const MAX_KEPT = 5_000;
 
-function createSession(apiKey: string, tokens: string[]): Session {
+function createSession(requests: Requests, apiKey: string, tokens: string[]): Session {
   let turn = 0;
   return {
-    next: () => createRequest(apiKey, turn++),
+    next: () => requests.create(apiKey, turn++),
     answered: (body) => {
       const token = tokenIn(body);
       if (tokens.length < MAX_KEPT) tokens.push(token);
@@ -33,14 +35,14 @@ function createSession(apiKey: string, tokens: string[]): Session {
   };
 }
 
-function writeSession(tokens: string[], own: number[]): Session {
+function writeSession(requests: Requests, tokens: string[], own: number[]): Session {
   let turn = 0;
   let at = 0;
   return {
     next: () => {
       at = own[turn % own.length] ?? 0;
       turn += 1;
-      return setFieldsRequest(tokens[at] ?? "", turn);
+      return requests.setFields(tokens[at] ?? "", turn);
     },
     answered: (body) => {
       tokens[at] = tokenIn(body);
@@ -48,25 +50,25 @@ function writeSession(tokens: string[], own: number[]): Session {
   };
 }
 
-function readSession(tokens: readonly string[], own: number[]): Session {
+function readSession(requests: Requests, tokens: readonly string[], own: number[]): Session {
   let turn = 0;
   return {
-    next: () => readRequest(tokens[own[turn++ % own.length] ?? 0] ?? ""),
+    next: () => requests.read(tokens[own[turn++ % own.length] ?? 0] ?? ""),
     answered: () => {},
   };
 }
 
 const MIXED = ["create", "set", "read", "set", "read", "set", "set", "read", "set", "set"] as const;
 
-function mixedSession(apiKey: string): Session {
+function mixedSession(requests: Requests, apiKey: string): Session {
   let turn = 0;
   let token = "";
   return {
     next: () => {
       const step = MIXED[turn % MIXED.length];
       turn += 1;
-      if (step === "create") return createRequest(apiKey, turn);
-      return step === "read" ? readRequest(token) : setFieldsRequest(token, turn);
+      if (step === "create") return requests.create(apiKey, turn);
+      return step === "read" ? requests.read(token) : requests.setFields(token, turn);
     },
     answered: (body) => {
       token = tokenIn(body);
