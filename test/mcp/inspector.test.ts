@@ -22,6 +22,16 @@ it.each(["new", "old"] as const)(
   },
 );
 
+it("[MCP-CONFORMS] the official inspector finds nothing to complain of in the tools for all intakes", async () => {
+  const other = await startTestServer({ env: { FORMBRIDGE_MCP_TOOLS: "generic" } });
+  try {
+    const { code, errors } = await inspect([`${other.url}/mcp`], "new", ["--method", "tools/list", "--strict"]);
+    expect({ code, errors }).toEqual({ code: 0, errors: "" });
+  } finally {
+    await other.stop();
+  }
+});
+
 it("[MCP-RESOURCES] [MCP-PROMPTS] the official inspector calls a tool, reads a resource and gets a prompt", async () => {
   const args = JSON.stringify({ initialFields: { company: "Acme" } });
   const tool = ["--tool-name", "formbridge_supplier_create", "--tool-args-json", args];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { serveMcpStdio } from "@formbridge/mcp";
 import type { TestServer } from "../support/harness.ts";
-import { connectMcp, type Era, type Way } from "../support/mcp-clients.ts";
+import { connectMcp, type Era, PROTOCOLS, type Way } from "../support/mcp-clients.ts";
 import type { Driver } from "./driver.ts";
 import { createHttpDriver } from "./http-driver.ts";
 import { createMcpDriver, type Toolset } from "./mcp-driver.ts";
@@ -53,6 +53,8 @@ const mcpWay = (way: string, era: Era, tools: Toolset): AgentsWay => ({
   env: { FORMBRIDGE_MCP_TOOLS: tools },
   async connect(server) {
     const connection = await connectMcp(era, (WAYS[way] as (typeof WAYS)[string])(server));
+    const { protocolVersion = PROTOCOLS[era] } = connection;
+    if (protocolVersion !== PROTOCOLS[era]) throw new Error(`it speaks ${protocolVersion}`);
     return createMcpDriver(way, connection, tools);
   },
   ...(way === "stdio to a server elsewhere" && { isSlow: true as const }),

@@ -11,6 +11,7 @@ export type Era = "new" | "old";
 export const PROTOCOLS: Record<Era, string> = { new: "2026-07-28", old: "2025-11-25" };
 
 export interface McpConnection {
+  /** What was agreed on; the old client's own process transport does not tell. */
   protocolVersion: string | undefined;
   listTools(): Promise<Loose[]>;
   callTool(name: string, args: Record<string, unknown>): Promise<Loose>;
@@ -28,6 +29,8 @@ interface PipeTransport {
   start(): Promise<void>;
   send(message: unknown): Promise<void>;
   close(): Promise<void>;
+  setProtocolVersion(version: string): void;
+  protocolVersion?: string;
   onmessage?: (message: Loose) => void;
   onclose?: () => void;
 }
@@ -49,6 +52,9 @@ function pipeTransport(input: Writable, output: Readable): PipeTransport {
     async close() {
       input.end();
       transport.onclose?.();
+    },
+    setProtocolVersion(version) {
+      transport.protocolVersion = version;
     },
   };
   return transport;
@@ -89,7 +95,7 @@ export async function connectMcp(era: Era, way: Way): Promise<McpConnection> {
     await client.connect(oldTransport(way));
     const transport = client.transport as { protocolVersion?: string };
     return {
-      protocolVersion: transport.protocolVersion ?? PROTOCOLS.old,
+      protocolVersion: transport.protocolVersion,
       listTools: () => everyPage((cursor) => client.listTools(cursor === undefined ? {} : { cursor })),
       callTool: (name, args) => client.callTool({ name, arguments: args }),
       readResource: (uri) => client.readResource({ uri }),
