@@ -1,10 +1,9 @@
 import { type RunningServer, readConfig, serve } from "@formbridge/server";
-import { migrate } from "@formbridge/store-postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tempFolder } from "../support/child.ts";
 import { caller, minimalIntake } from "../support/harness.ts";
 import { connectHost } from "../support/mcp.ts";
-import { createDatabase, type TestDatabase } from "../support/services/postgres.ts";
+import { createMigratedDatabase, type TestDatabase } from "../support/services/postgres.ts";
 
 const ADMIN_KEY = `fbk_${"a".repeat(43)}`;
 const folder = tempFolder();
@@ -13,8 +12,7 @@ let here: RunningServer;
 let there: RunningServer;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  await migrate({ url: database.url, connectTimeoutMs: 20_000 });
+  database = await createMigratedDatabase();
   const config = readConfig({
     FORMBRIDGE_PORT: "0",
     FORMBRIDGE_DATA: folder.path,
