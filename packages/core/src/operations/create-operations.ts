@@ -1,3 +1,4 @@
+import { awaitChange } from "./await-change.ts";
 import { cancel } from "./cancel.ts";
 import { collectUpload } from "./collect-upload.ts";
 import { confirmUpload } from "./confirm-upload.ts";
@@ -70,6 +71,7 @@ const OPERATIONS = {
   reviewByLink,
   cancel,
   getSubmission,
+  awaitChange,
   getEvents,
   watchEvents,
   revokeTokens,

@@ -1,6 +1,7 @@
 import type { IntakeEvent } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
 import { eventFilter, eventView, type GetEventsCall, staleReader } from "./get-events.ts";
+import { createBell } from "./support/bell.ts";
 import type { Context } from "./support/context.ts";
 import { runRead } from "./support/run-read.ts";
 
@@ -29,7 +30,7 @@ export async function watchEvents(
   return follow(opening);
 
   async function* follow(start: NonNullable<typeof opening>): AsyncGenerator<IntakeEvent, void, undefined> {
-    const bell = createBell(call.signal);
+    const bell = createBell(call.signal, { pending: true });
     const unsubscribe = context.deps.wakeups.subscribe(submissionId, bell.ring);
     try {
       let batch = start;
@@ -51,27 +52,4 @@ export async function watchEvents(
       unsubscribe();
     }
   }
-}
-
-/** Rings once for many: what rings while nobody waits is remembered. Rung at first: something may have come before it hung. */
-function createBell(signal: AbortSignal): { ring(): void; rung(): Promise<void> } {
-  let pending = true;
-  let wake: (() => void) | undefined;
-  const ring = (): void => {
-    pending = true;
-    wake?.();
-  };
-  signal.addEventListener("abort", ring, { once: true });
-  return {
-    ring,
-    async rung() {
-      if (!pending) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      pending = false;
-      wake = undefined;
-    },
-  };
 }
