@@ -36,6 +36,7 @@ const TASKS = {
   start: [[bin("node"), "apps/server/bin/formbridge.mjs", "serve"]],
   test: [
     [bin("tsc"), "--noEmit"],
+    [bin("tsc"), "--noEmit", "-p", "packages/mcp/form-page"],
     [bin("biome"), "ci", "--error-on-warnings", "."],
     [bin("knip")],
     [bin("vitest"), "run"],

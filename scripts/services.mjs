@@ -17,6 +17,7 @@ const PACKAGES = {
   openssl: "openssl",
   strace: "strace",
   faketime: "faketime",
+  chromium: "chromium",
 };
 
 /** Debian keeps these out of an ordinary user's PATH. */

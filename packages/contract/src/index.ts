@@ -21,11 +21,13 @@ export {
 export {
   API_KEY_PATTERN,
   IDEMPOTENCY_KEY_PATTERN,
+  IdempotencyKeySchema,
   INTAKE_ID_PATTERN,
   RESUME_TOKEN_PATTERN,
   REVIEW_LINK_PATTERN,
   SESSION_PATTERN,
   SUBMISSION_ID_PATTERN,
+  SubmissionIdSchema,
 } from "./ids.ts";
 export {
   type ApprovalGate,

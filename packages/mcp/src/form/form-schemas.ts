@@ -1,0 +1,69 @@
+import {
+  ActorInputSchema,
+  ActorSchema,
+  IdempotencyKeySchema,
+  IntakeDefinitionSchema,
+  SubmissionIdSchema,
+  GetSubmissionResponse as SubmissionRecordSchema,
+} from "@formbridge/contract";
+import Type, { type Static } from "typebox";
+
+/** What the form asks of its server. One tool with an action: a host that shows it to its model shows one tool, and not six. */
+export const FormArgumentsSchema = Type.Object(
+  {
+    action: Type.Enum(["open", "read", "save", "upload", "confirm", "submit"], {
+      description: "open: exchange a hand-off link or code for a session. The others act in that session.",
+    }),
+    submissionId: SubmissionIdSchema,
+    session: Type.Optional(
+      Type.String({
+        maxLength: 512,
+        description: "open: what the link has after `session=`. Then: what open answered.",
+      }),
+    ),
+    code: Type.Optional(Type.String({ maxLength: 64, description: "open: the code that came by e-mail." })),
+    email: Type.Optional(Type.String({ maxLength: 254, description: "open: the address that the code was sent to." })),
+    actor: Type.Optional(ActorInputSchema),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: "The version that a write was made on." })),
+    fields: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "save: a JSON Merge Patch." })),
+    field: Type.Optional(Type.String({ minLength: 1, description: "upload: dot-path of the file field." })),
+    filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    mimeType: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    sizeBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    uploadId: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "confirm: the upload." })),
+    idempotencyKey: Type.Optional(IdempotencyKeySchema),
+  },
+  { additionalProperties: false },
+);
+export type FormArguments = Static<typeof FormArgumentsSchema>;
+
+const mark = SubmissionRecordSchema.properties;
+
+/** The submission's record after the call; with open, the session, and how the intake wants to be shown. */
+export const FormAnswerSchema = Type.Object({
+  ok: mark.ok,
+  submissionId: mark.submissionId,
+  state: mark.state,
+  version: mark.version,
+  record: Type.Optional(SubmissionRecordSchema),
+  session: Type.Optional(Type.String()),
+  handoffId: Type.Optional(Type.String()),
+  actor: Type.Optional(ActorSchema),
+  expiresAt: mark.expiresAt,
+  message: Type.Optional(Type.String()),
+  intake: Type.Optional(
+    Type.Object({
+      name: Type.String(),
+      description: Type.Optional(Type.String()),
+      uiHints: IntakeDefinitionSchema.properties.uiHints,
+    }),
+  ),
+  upload: Type.Optional(
+    Type.Object({
+      uploadId: Type.String(),
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    }),
+  ),
+});

@@ -1,0 +1,28 @@
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import type { Tool } from "../tools/tool.ts";
+import { callForm } from "./form-calls.ts";
+import { FORM_META } from "./form-resource.ts";
+import { FormAnswerSchema, type FormArguments, FormArgumentsSchema } from "./form-schemas.ts";
+
+/** What the form calls through its host. Its authority is the session of the hand-off, and nothing that the host holds. */
+export const formTool: Tool = {
+  generic: "formbridge_form",
+  title: "The form's own calls",
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  args: FormArgumentsSchema,
+  required: ["action", "submissionId"],
+  output: FormAnswerSchema,
+  meta: { ...FORM_META, ui: { ...FORM_META.ui, visibility: ["app"] } },
+  describe: () =>
+    "For the form that hosts show to their user after a hand-off, and not for models: it acts as the human who opened the hand-off.",
+  call: async ({ operations, caller, args }) => ({
+    body: await callForm({ operations, caller, args: args as FormArguments }),
+  }),
+  short: (body) => body,
+};
+
+export const UI_EXTENSION = "io.modelcontextprotocol/ui";
+
+/** The form is listed for hosts that show apps, and where it is not known whether they do; others have no use for it. */
+export const mayShowApps = (capabilities: ClientCapabilities | undefined): boolean =>
+  capabilities === undefined || capabilities.extensions?.[UI_EXTENSION] !== undefined;

@@ -1,0 +1,33 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { findProgram } from "./services/programs.ts";
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+/** A real browser that reaches nothing beyond this machine. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: findProgram("chromium", "chromium"), args: FLAGS });
+
+/** A page, and what it tried to load from elsewhere: nothing, or the test that asks for it fails. */
+export async function openPage(browser: Browser): Promise<{ page: Page; refused: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
+  context.setDefaultTimeout(30_000);
+  const refused: string[] = [];
+  await context.route("**/*", async (route) => {
+    const { hostname, href } = new URL(route.request().url());
+    if (LOOPBACK.has(hostname)) return await route.continue();
+    refused.push(href);
+    await route.abort();
+  });
+  return { page: await context.newPage(), refused };
+}
