@@ -44,6 +44,10 @@ export interface Core {
   operations: Operations;
   wakeups: Wakeups;
   courier: Courier;
+  sealer: Sealer;
+  now(): number;
+  /** Where the server is reached. */
+  publicUrl(): string;
   health(): Promise<Record<string, Health>>;
 }
 
@@ -87,6 +91,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     keys: withLocalAgent(withPresetKey(stores.keys, config.adminKey), options.localAgentKey),
   };
   const { scan } = config.uploads;
+  const reachedAt = (): string => config.publicUrl ?? publicUrl();
   const authenticator = authenticatorOf(config, { now, notes: authNotes });
   const operations = createOperations({
     backend,
@@ -98,7 +103,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     instrumentation,
     settings: config.settings,
     ...(authenticator && { authenticator }),
-    publicUrl: () => config.publicUrl ?? publicUrl(),
+    publicUrl: reachedAt,
     courier,
     webhookSecrets: createWebhookSecrets(secrets),
     archive: createDiskArchive(config.archiveFolder),
@@ -108,7 +113,7 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     ...(scan && { scanner: createScanner(scan) }),
     ...(config.notifyUrl !== undefined && { notifyUrl: config.notifyUrl }),
   });
-  return { backend, operations, wakeups, courier, health };
+  return { backend, operations, wakeups, courier, sealer, now, publicUrl: reachedAt, health };
 }
 
 async function storageOf({ uploads: { storage, idleMs } }: Config): Promise<UploadStorage> {

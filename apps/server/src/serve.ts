@@ -10,6 +10,7 @@ import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config.ts";
 import { type FolderReading, problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
 import { createLogger } from "./logger.ts";
+import { uploadOrigins } from "./upload-origins.ts";
 import { VERSION } from "./version.ts";
 import { startWorkerOn } from "./work.ts";
 
@@ -74,7 +75,7 @@ const authNotesIn = (logger: Logger): AuthNotes => ({
 
 const createAgents = (
   config: Config,
-  { operations }: Core,
+  { operations, sealer, now, publicUrl }: Core,
   { logger, agentServerClass }: ListenOptions,
 ): Promise<McpBinding> =>
   createMcpBinding({
@@ -82,6 +83,10 @@ const createAgents = (
     tools: config.mcp.tools,
     tokenTtlMs: config.settings.policy.tokenTtlMs,
     version: VERSION,
+    seal: sealer,
+    askTimeoutMs: config.mcp.askTimeoutMs,
+    now,
+    uploadOrigins: () => uploadOrigins(config.uploads, publicUrl()),
     onError: (error) => logger.error({ err: error }, "agent call failed"),
     ...(agentServerClass && { serverClass: agentServerClass }),
   });

@@ -2,6 +2,11 @@ import type { Caller, Operations } from "@formbridge/core";
 import { type AuthInfo, createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
 import { callTool } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
+import { withFormTools } from "./form/listed-form.ts";
+import { NO_HOST } from "./human/host-side.ts";
+import { createRequestStates, type Seal } from "./human/request-state.ts";
+import { createTasks } from "./human/tasks.ts";
+import { createInFlight } from "./in-flight.ts";
 import { plainAnswer, plainList, readPlain } from "./plain-call.ts";
 import { createServer, type ServerParts, serverInfoOf } from "./server.ts";
 
@@ -11,6 +16,13 @@ export interface McpOptions {
   /** How long a resume token lives where an intake does not say so: told in descriptions. */
   tokenTtlMs: number;
   version: string;
+  /** Seals what travels through a client between two rounds of a call. */
+  seal: Seal;
+  now(): number;
+  /** How long a host is given to put a question to its person. Hosts end calls after a minute: less than that. */
+  askTimeoutMs: number;
+  /** Where a host's form sends files to. */
+  uploadOrigins(): readonly string[];
   onError(error: unknown): void;
   serverClass?: ServerParts["serverClass"];
 }
@@ -36,6 +48,12 @@ export interface McpBinding {
   close(): Promise<void>;
 }
 
+/** People take their time; a call that is older than this is one that nobody waits for. */
+const STATE_LIFE_MS = 900_000;
+
+/** How long a stop waits for calls that are being answered. */
+const STOP_MS = 2_000;
+
 /** Nothing that is answered at once looks whether its caller is still there. */
 const NEVER = new AbortController().signal;
 
@@ -52,10 +70,24 @@ const callers = new WeakMap<AuthInfo, Caller>();
 
 /** The MCP binding: tools, resources and prompts over the operations, for HTTP and for connections. */
 export async function createMcpBinding(options: McpOptions): Promise<McpBinding> {
-  const { operations, version, onError, serverClass } = options;
+  const { operations, version, now, askTimeoutMs, uploadOrigins, onError, serverClass } = options;
+  const stop = new AbortController();
   const catalog = createCatalog({ operations, mode: options.tools, tokenTtlMs: options.tokenTtlMs });
   const serverInfo = serverInfoOf(version);
-  const parts: ServerParts = { operations, catalog, version, onError, ...(serverClass && { serverClass }) };
+  const inFlight = createInFlight();
+  const parts: ServerParts = {
+    operations,
+    catalog,
+    version,
+    states: createRequestStates(options.seal, { now, lifeMs: STATE_LIFE_MS }),
+    tasks: createTasks(options.seal, now),
+    inFlight,
+    askTimeoutMs,
+    uploadOrigins,
+    stopping: stop.signal,
+    onError,
+    ...(serverClass && { serverClass }),
+  };
   const serverFor =
     (caller: Caller): McpServerFactory =>
     () =>
@@ -86,9 +118,10 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
       const plain = readPlain(headers, body);
       if (plain === undefined || serverClass !== undefined) return undefined;
       const view = await catalog.viewOf(caller);
-      if (plain.method === "tools/list") return plainList(plain, view.toolsAsText(), serverInfo);
-      if (view.find(plain.name)?.tool.converses === true) return undefined;
-      const result = await callTool({ ...parts, ...plain, caller, view, signal: NEVER });
+      if (plain.method === "tools/list")
+        return plainList(plain, withFormTools(view.toolsAsText(), plain.capabilities), serverInfo);
+      if (view.find(plain.name)?.tool.converses?.(plain.args ?? {}) === true) return undefined;
+      const result = await callTool({ ...parts, ...plain, caller, view, signal: NEVER, host: NO_HOST });
       return result === undefined ? undefined : plainAnswer(plain, result, serverInfo);
     },
     onToolsChanged(changed) {
@@ -97,6 +130,9 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     },
     async close() {
       unwatch();
+      // Whoever waits is answered first: closing cuts lines.
+      stop.abort();
+      await inFlight.ended(STOP_MS);
       await handler.close();
     },
   };

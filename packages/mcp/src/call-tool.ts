@@ -5,6 +5,7 @@ import { proposalFor } from "./answers/proposal.ts";
 import { type ToolResult, toolResult } from "./answers/result.ts";
 import { shortError } from "./answers/short.ts";
 import type { CallerView } from "./catalog.ts";
+import { AnsweredInstead, type HostSide } from "./human/host-side.ts";
 import { guideOf } from "./schema/guide.ts";
 import { checkArguments } from "./tools/check-arguments.ts";
 import { genericToolName, intakeToolName } from "./tools/table.ts";
@@ -18,6 +19,7 @@ export interface CallToolOptions {
   args: unknown;
   actor: ActorInput;
   signal: AbortSignal;
+  host: HostSide;
   onError(error: unknown): void;
 }
 
@@ -26,13 +28,22 @@ export async function callTool(options: CallToolOptions): Promise<ToolResult | u
   const found = options.view.find(options.name);
   if (found === undefined) return undefined;
   const { tool, intake } = found;
-  const { operations, caller, actor, signal } = options;
+  const { operations, caller, actor, signal, host } = options;
   const intakeId = intake?.definition.id;
-  const call: ToolCall = { operations, caller, actor, signal, args: {}, ...(intakeId !== undefined && { intakeId }) };
+  const call: ToolCall = {
+    operations,
+    caller,
+    actor,
+    signal,
+    host,
+    args: {},
+    ...(intakeId !== undefined && { intakeId }),
+  };
   try {
     const checked = { ...call, args: checkArguments(tool, options.args ?? {}, intakeId) };
     return await answered(tool, checked);
   } catch (cause) {
+    if (cause instanceof AnsweredInstead) throw cause;
     const error = asContractError(cause, options);
     const schema = intake?.definition.schema;
     return await refused(error, { tool, call: { ...call, args: argsOf(options.args) }, schema });
@@ -60,6 +71,8 @@ async function refused(
     tool: (suffix) => (intakeId === undefined ? genericToolName(suffix) : intakeToolName(intakeId, suffix)),
     ...(schema && { guide: guideOf(schema) }),
   });
+  // The form finds its own way on, from the whole of it.
+  if (tool.suffix === undefined) return toolResult({ ...body }, { isError: true });
   const proposal = await proposalFor(tool, call, body);
   const told = call.args.verbose === true ? body : shortError(body);
   const whole = proposal === undefined ? told : { ...told, error: { ...told.error, proposal } };

@@ -2,6 +2,7 @@ import type { ActorInput } from "@formbridge/contract";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from "@modelcontextprotocol/server";
@@ -25,6 +26,8 @@ export interface PlainCall extends PlainRequest {
 /** A `tools/list` of the same kind. */
 export interface PlainList extends PlainRequest {
   method: "tools/list";
+  /** Undefined where a request does not say what its client can do. */
+  capabilities: ClientCapabilities | undefined;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -53,7 +56,9 @@ export function readPlain(headers: Headers, body: unknown): PlainCall | PlainLis
   const { _meta: meta, name, arguments: args } = params;
   if (method === "tools/list") {
     const modern = hasOnly(params, ["_meta"]) ? revisionOf(headers, { method, meta }) : undefined;
-    return modern === undefined ? undefined : { method, id, modern };
+    if (modern === undefined) return undefined;
+    const capabilities = modern ? ((meta as Loose)[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities) : undefined;
+    return { method, id, modern, capabilities };
   }
   const fits = typeof name === "string" && (args === undefined || isObject(args));
   if (method !== "tools/call" || !fits || !hasOnly(params, ["name", "arguments", "_meta"])) return undefined;

@@ -11,6 +11,14 @@ import {
 import { actorNamed } from "./actor-named.ts";
 import { callTool } from "./call-tool.ts";
 import type { Catalog } from "./catalog.ts";
+import { FORM_URI, formResource, readForm } from "./form/form-resource.ts";
+import { mayShowApps, UI_EXTENSION } from "./form/form-tool.ts";
+import { formToolsFor } from "./form/listed-form.ts";
+import { capabilitiesOf } from "./human/capabilities.ts";
+import { AnsweredInstead, hostSide } from "./human/host-side.ts";
+import type { RequestStates } from "./human/request-state.ts";
+import { TASKS_EXTENSION, type Tasks } from "./human/tasks.ts";
+import type { InFlight } from "./in-flight.ts";
 import { PROMPTS, promptText } from "./prompts.ts";
 import { listedResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 
@@ -18,7 +26,12 @@ const INSTRUCTIONS =
   "FormBridge takes in forms that agents and humans fill in together. Start a submission with what you know, look at what is missing, add it, hand over to a human what only they can do, and submit. " +
   "Nothing times out: the resumeToken of the latest answer is the handle with which you, or somebody else, go on at any time. Every write gives a new one.";
 
-const CAPABILITIES = { tools: { listChanged: true }, resources: { listChanged: true }, prompts: {} };
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { listChanged: true },
+  prompts: {},
+  extensions: { [UI_EXTENSION]: {}, [TASKS_EXTENSION]: {} },
+};
 
 export const serverInfoOf = (version: string) => ({ name: "formbridge", title: "FormBridge", version });
 
@@ -26,6 +39,14 @@ export interface ServerParts {
   operations: Operations;
   catalog: Catalog;
   version: string;
+  states: RequestStates;
+  tasks: Tasks;
+  inFlight: InFlight;
+  askTimeoutMs: number;
+  /** Where files are sent to. */
+  uploadOrigins(): readonly string[];
+  /** Aborted when the server stops: whoever waits is answered. */
+  stopping: AbortSignal;
   onError(error: unknown): void;
   /** In place of the SDK's: one that has more than the product, as the official conformance suite wants it. */
   serverClass?: typeof Server;
@@ -35,9 +56,10 @@ export interface ServerParts {
 export function createServer(parts: ServerParts, caller: Caller): Server {
   const { operations, catalog, version, serverClass = Server } = parts;
   const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
-  server.setRequestHandler("tools/list", async () => ({ tools: [...(await view()).tools()] }));
-  server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const { name, arguments: args } = params;
+  server.setRequestHandler("tools/list", async (_request, context) => {
+    return { tools: [...(await view()).tools(), ...formToolsFor(capabilitiesOf(server, context))] };
+  });
+  const call = async (name: string, args: unknown, context: ServerContext) => {
     const result = await callTool({
       operations,
       caller,
@@ -46,18 +68,28 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
       args,
       actor: actorOf(server, context),
       signal: context.mcpReq.signal,
+      host: hostSide({ ...parts, server, context, caller, request: { name, args } }),
       onError: parts.onError,
     });
     if (result === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`);
     return result;
-  });
-  server.setRequestHandler("resources/list", async () => {
+  };
+  server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) =>
+    parts.inFlight.track(call(name, args, context).catch(answeredInstead)),
+  );
+  parts.tasks.serve(server, caller, ({ name, args: { waitMs: _waited, ...args } }, context) =>
+    call(name, args, context),
+  );
+  server.setRequestHandler("resources/list", async (_request, context) => {
     const { intakes } = await view();
-    return { resources: listedResources(intakes.filter(({ retired }) => !retired)) };
+    const listed = listedResources(intakes.filter(({ retired }) => !retired));
+    const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(parts.uploadOrigins())] : [];
+    return { resources: [...listed, ...forApps] };
   });
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    if (uri === FORM_URI) return { contents: [{ uri, ...readForm(parts.uploadOrigins()) }] };
     const content = await readResource({ operations, caller, uri }).catch((error: unknown) => {
       throw asProtocolError(error, uri);
     });
@@ -71,6 +103,11 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
   });
   const view = () => catalog.viewOf(caller);
   return server;
+}
+
+function answeredInstead(thrown: unknown): AnsweredInstead["result"] {
+  if (thrown instanceof AnsweredInstead) return thrown.result;
+  throw thrown;
 }
 
 function promptOf(call: Parameters<typeof promptText>[0]): string {

@@ -8,6 +8,7 @@ export interface McpChoice {
   hosts: string[];
   origins: string[];
   key?: string;
+  askTimeoutMs: number;
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
@@ -30,6 +31,7 @@ export function mcpOf(read: Reader, { host, publicUrl }: { host: string; publicU
     );
   }
   return {
+    askTimeoutMs: read.number("FORMBRIDGE_MCP_ASK_TIMEOUT_MS", { min: 1 }),
     enabled: read.oneOf("FORMBRIDGE_MCP", ["on", "off"]) === "on",
     tools: read.oneOf("FORMBRIDGE_MCP_TOOLS", ["auto", "intake", "generic"]) as ToolsMode,
     hosts: [

@@ -77,6 +77,10 @@ export const SETTINGS = {
     kind: "text",
     help: "origins, besides that of FORMBRIDGE_PUBLIC_URL, whose pages may call /mcp, with commas (default: none)",
   },
+  FORMBRIDGE_MCP_ASK_TIMEOUT_MS: ms(
+    45_000,
+    "how long a host of an older revision has to put a question to its user; then the call goes on without a reply",
+  ),
   FORMBRIDGE_MCP_KEY: {
     kind: "text",
     secret: true,

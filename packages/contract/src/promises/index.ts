@@ -9,6 +9,7 @@ import { IDEMPOTENCY_PROMISES } from "./idempotency.ts";
 import { JWT_PROMISES } from "./jwt.ts";
 import { LISTS_PROMISES } from "./lists.ts";
 import { MCP_PROMISES } from "./mcp.ts";
+import { MCP_HUMAN_PROMISES } from "./mcp-human.ts";
 import { NAMES_PROMISES } from "./names.ts";
 import type { ContractPromise } from "./promise.ts";
 import { RETENTION_PROMISES } from "./retention.ts";
@@ -41,5 +42,6 @@ export const PROMISES: readonly ContractPromise[] = [
   ...JWT_PROMISES,
   ...LISTS_PROMISES,
   ...MCP_PROMISES,
+  ...MCP_HUMAN_PROMISES,
   ...BAD_INPUT_PROMISES,
 ];

@@ -12,6 +12,7 @@ export interface Advertised {
   inputSchema: { type: "object" } & Plain;
   outputSchema: { type: "object" } & Plain;
   annotations: Annotations & { title: string };
+  _meta?: Readonly<Record<string, unknown>>;
 }
 
 type Intake = IntakeResponse["intake"];
@@ -64,6 +65,7 @@ function advertised(tool: Tool, as: { name: string; title: string; words: Words;
     inputSchema: { ...as.input, type: "object" },
     outputSchema: outputOf(tool.output),
     annotations: { title: as.title, ...tool.annotations },
+    ...(tool.meta && { _meta: tool.meta }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
 import { ContractError } from "@formbridge/core";
 import Type from "typebox";
 import { explain, shortEvent, shortFields, shortPaths } from "../answers/short.ts";
+import { callStatus, StatusArguments } from "../human/status-call.ts";
 import { actorOf, MARK, pick, type Tool, targetOf, type Words, writeCall } from "./tool.ts";
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -125,13 +126,14 @@ const statusTool: Tool = {
   generic: "formbridge_get_submission",
   title: "Read a submission",
   annotations: READS,
-  args: Type.Object(readMark),
+  args: Type.Object({ ...readMark, ...StatusArguments.properties }),
   required: [],
+  converses: ({ waitMs }) => waitMs !== undefined,
   output: GetSubmissionResponse,
   describe: (words) =>
     `Read a submission${what(words)}: its state, values and what is missing. With the resumeToken, or with the submissionId and a key that may see it. A token that was ` +
-    `replaced a moment ago still reads, and the answer has the current one.`,
-  call: (call) => call.operations.getSubmission({ caller: call.caller, target: targetOf(call) }),
+    `replaced a moment ago still reads, and the answer has the current one. With waitMs it waits for somebody else, such as a human, to change something.`,
+  call: callStatus,
   short: (body, guide) => ({
     ...pick(body, [
       ...MARK,

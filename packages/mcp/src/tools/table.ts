@@ -1,13 +1,14 @@
+import { formTool } from "../form/form-tool.ts";
 import { handoffTool } from "./handoff.ts";
 import { INTAKE_TOOLS } from "./intakes.ts";
 import { SUBMISSION_TOOLS } from "./submissions.ts";
 import type { Suffix, Tool } from "./tool.ts";
 import { UPLOAD_TOOLS } from "./uploads.ts";
 
-/** Every tool, one row each. */
+/** Every tool that a model sees, one row each. */
 export const TOOLS: readonly Tool[] = [...INTAKE_TOOLS, ...SUBMISSION_TOOLS, ...UPLOAD_TOOLS, handoffTool];
 
-const byGeneric = new Map(TOOLS.map((tool) => [tool.generic, tool]));
+const byGeneric = new Map([...TOOLS, formTool].map((tool) => [tool.generic, tool]));
 const bySuffix = new Map(TOOLS.flatMap((tool) => (tool.suffix === undefined ? [] : [[tool.suffix, tool] as const])));
 
 export const genericTool = (name: string): Tool | undefined => byGeneric.get(name);

@@ -1,6 +1,7 @@
 import type { ActorInput } from "@formbridge/contract";
 import type { Answer, Caller, Operations, Target } from "@formbridge/core";
 import type { TObject } from "typebox";
+import type { HostSide } from "../human/host-side.ts";
 import type { Guide } from "../schema/guide.ts";
 
 /** A call after its arguments were checked. */
@@ -14,6 +15,8 @@ export interface ToolCall {
   actor: ActorInput;
   /** Aborted when the client gave up. What was begun is finished all the same. */
   signal: AbortSignal;
+  /** What the host can do for its person meanwhile. */
+  host: HostSide;
 }
 
 export interface Annotations {
@@ -61,9 +64,11 @@ export interface Tool {
   fieldsIn?: "fields" | "initialFields";
   /** The argument that names a file field. */
   fileFieldIn?: "field";
-  /** Speaks with the client while it runs (asks, tells how far it is): needs the protocol's own way. */
-  converses?: true;
+  /** Does a call with these arguments speak with the client while it runs (ask, tell how far it is)? That needs the protocol's own way. */
+  converses?(args: Readonly<Record<string, unknown>>): boolean;
   output: TObject;
+  /** What hosts are told besides, as `_meta`. */
+  meta?: Readonly<Record<string, unknown>>;
   describe(words: Words): string;
   call(call: ToolCall): Promise<Answer<object>>;
   /** The parts that a model needs; the rest comes with `verbose`. */

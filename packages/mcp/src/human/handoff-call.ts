@@ -1,0 +1,139 @@
+import {
+  type ActorInput,
+  type CreateHandoffRequest,
+  type CreateHandoffResponse,
+  CreateHandoffRequest as HandoffRequest,
+  CreateHandoffResponse as HandoffResponse,
+  type SetFieldsResponse,
+  type SubmissionRecord,
+} from "@formbridge/contract";
+import { type Answer, ContractError, isEditable } from "@formbridge/core";
+import Type, { type Static } from "typebox";
+import { type ToolCall, targetOf, writeCall } from "../tools/tool.ts";
+import { answersOf, questionFor } from "./questions.ts";
+
+/** More is a form, and the link opens one. */
+const MAX_ASKED = 5;
+
+const AskSchema = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+  minItems: 1,
+  maxItems: MAX_ASKED,
+  uniqueItems: true,
+  description:
+    "Names of plain fields that the host asks its user for, now and in a small form of its own, where it can: the answers are set before the link is made. " +
+    "Not for sensitive or human-only fields, files or nested ones: these are what the link is for.",
+});
+
+export const HandoffArguments = Type.Object({ ...HandoffRequest.properties, ask: Type.Optional(AskSchema) });
+export type HandoffArguments = Static<typeof HandoffArguments>;
+
+const AskedSchema = Type.Object(
+  {
+    how: Type.Enum(["form", "url"]),
+    action: Type.Enum(["accept", "decline", "cancel", "unanswered", "unavailable"], {
+      description:
+        "What the user did with the host's question. accept of a url is a consent to open it, not the end of the work. unavailable: this host can't ask.",
+    }),
+    updatedFields: Type.Optional(Type.Array(Type.String())),
+    missingFields: Type.Optional(Type.Array(Type.String())),
+  },
+  { description: "What came of asking the user through the host. The link is there in any case." },
+);
+type Asked = Static<typeof AskedSchema>;
+
+export const HandoffAnswer = Type.Object({ ...HandoffResponse.properties, asked: Type.Optional(AskedSchema) });
+
+/** The link, and what the host could do for its person before or beside it. */
+export async function callHandoff(call: ToolCall): Promise<Answer<object>> {
+  const { ask, kind } = call.args as HandoffArguments;
+  if (ask !== undefined) return await askAndMake(call, ask);
+  // The link of a code carries nothing that opens it: it is the only one that may be shown by somebody else's page.
+  return kind === "magic_link" && call.host.can("url") ? await makeAndOffer(call) : await make(call);
+}
+
+/** First the question, which writes nothing; then the answers; then the link, by the token that the answers led to. */
+async function askAndMake(call: ToolCall, names: readonly string[]): Promise<Answer<object>> {
+  const { operations, caller, host, args } = call;
+  const { body: read } = await operations.getSubmission({ caller, target: { ...targetOf(call), versions: [] } });
+  // Nobody is asked for what could not be set: the link's own refusal says why.
+  if (host.kept === undefined && !isWritable(read, args)) return await make(call);
+  const question = questionFor(read.schema ?? {}, names);
+  if (!host.can("form")) return withAsked(await make(call), { how: "form", action: "unavailable" });
+  const message = (args.message as string | undefined) ?? `Please fill in ${names.length === 1 ? "this" : "these"}.`;
+  // The key of the write comes with the question: a reply that is sent twice is set once.
+  const once = (host.kept?.once as string | undefined) ?? crypto.randomUUID();
+  const reply = await host.ask({ mode: "form", message, schema: question }, { once });
+  const fields = reply.action === "accept" ? answersOf(reply, question) : {};
+  if (Object.keys(fields).length === 0) return withAsked(await make(call), { how: "form", action: reply.action });
+  const { submissionId, version, resumeToken, updatedFields, missingFields } = await setAnswers(call, {
+    fields,
+    idempotencyKey: `ask-${once}`,
+  });
+  const next = { submissionId, version, ...(resumeToken !== undefined && { resumeToken }) };
+  const made = await make({ ...call, args: { ...args, ...next } });
+  return withAsked(made, { how: "form", action: reply.action, updatedFields, missingFields });
+}
+
+const isWritable = ({ state, version, resumeToken }: SubmissionRecord, args: ToolCall["args"]): boolean =>
+  isEditable(state) &&
+  (args.resumeToken === undefined || args.resumeToken === resumeToken) &&
+  (args.version === undefined || args.version === version);
+
+/** Somebody may write while the person answers. What was answered is not lost for it, unless it was about the same fields. */
+async function setAnswers(
+  call: ToolCall,
+  answers: { fields: Record<string, unknown>; idempotencyKey: string },
+): Promise<SetFieldsResponse> {
+  const { operations } = call;
+  const set = async (by: ToolCall) =>
+    (await operations.setFields({ ...writeCall(by), ...answerer(by), ...answers })).body as SetFieldsResponse;
+  try {
+    return await set(call);
+  } catch (error) {
+    if (!(error instanceof ContractError) || error.detail.conflictDetails?.canAutoMerge !== true) throw error;
+    const { resumeToken, version } = error.about;
+    if (resumeToken === undefined || version === undefined) throw error;
+    return await set({ ...call, args: { ...call.args, resumeToken, version } });
+  }
+}
+
+/** The code is on its way by mail before the host is asked to open the page that takes it. A second round makes no second link. */
+async function makeAndOffer(call: ToolCall): Promise<Answer<object>> {
+  const { host } = call;
+  const before = host.kept?.made as CreateHandoffResponse | undefined;
+  const made = before === undefined ? await make(call) : { body: before };
+  const { url } = made.body as CreateHandoffResponse;
+  const message = "A code was sent by e-mail. Open this page and enter it to go on with the form.";
+  const { action } = await host.ask({ mode: "url", message, url }, { made: made.body });
+  return withAsked(made, { how: "url", action });
+}
+
+const withAsked = (answer: Answer<object>, asked: Asked): Answer<object> => ({
+  ...answer,
+  body: { ...answer.body, asked },
+});
+
+/**
+ * Whose the answers are. A key speaks for its own actor. Without one, it is the person whom the hand-off names, or just the host's
+ * user; recorded as declared, since the client says so and nothing proves it.
+ */
+function answerer({ args, caller }: ToolCall): { actor?: ActorInput } {
+  if (caller.apiKey !== undefined) return {};
+  const { allowedActors = [] } = args as HandoffArguments;
+  const [only] = allowedActors;
+  const isOne = allowedActors.length === 1 && (only?.kind ?? only?.type) === "human";
+  return { actor: isOne && only !== undefined ? only : { kind: "human", id: "host_user" } };
+}
+
+function make(call: ToolCall): Promise<Answer<CreateHandoffResponse>> {
+  const { kind, expiresInMs, allowedActors, recipientEmail, message, qrFormat } = call.args as CreateHandoffRequest;
+  const handoff = {
+    ...(kind !== undefined && { kind }),
+    ...(expiresInMs !== undefined && { expiresInMs }),
+    ...(allowedActors && { allowedActors }),
+    ...(recipientEmail !== undefined && { recipientEmail }),
+    ...(message !== undefined && { message }),
+    ...(qrFormat !== undefined && { qrFormat }),
+  };
+  return call.operations.createHandoff({ ...writeCall(call), handoff });
+}

@@ -1,0 +1,89 @@
+import { ContractError } from "@formbridge/core";
+import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
+import type { Reply } from "./host-side.ts";
+
+type Schema = Record<string, unknown>;
+type Asked = ElicitRequestFormParams["requestedSchema"];
+type Plain = Asked["properties"][string];
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What a host can ask for, as hosts want it said; throws for a field that is not for its eyes, or too much for its form. */
+export function questionFor(schema: Schema, names: readonly string[]): Asked {
+  const properties: Record<string, Plain> = {};
+  for (const name of names) {
+    const own = isSchema(schema.properties) ? schema.properties[name] : undefined;
+    const plain = isSchema(own) && Object.hasOwn(schema.properties as object, name) ? plainOf(own) : undefined;
+    if (plain === undefined)
+      throw unfit(name, "is not a plain field of the form: text, number, yes or no, or a choice");
+    const marks = mentions(schema, name);
+    if (marks.some((mark) => mark["x-sensitive"] === true)) throw unfit(name, "is sensitive");
+    if (marks.some((mark) => mark["x-fill"] === "human")) throw unfit(name, "is for a human to fill in who is known");
+    if (marks.some((mark) => mark["x-fill"] === "agent")) throw unfit(name, "is for an agent to fill in");
+    if (marks.some((mark) => mark["x-file"] !== undefined)) throw unfit(name, "is a file");
+    properties[name] = plain;
+  }
+  return { type: "object", properties };
+}
+
+const unfit = (name: string, why: string): ContractError =>
+  new ContractError(
+    "bad_request",
+    `ask: ${name} ${why}, and is not asked for by the host. Leave it out: the link is for it.`,
+    {
+      fields: [{ path: "ask", code: "invalid_value", message: `${name} ${why}.` }],
+    },
+  );
+
+const PARTS = ["if", "then", "else", "not"] as const;
+const LISTS = ["allOf", "anyOf", "oneOf"] as const;
+
+/** Every place of the schema that says something about a member of the root: a condition may mark it, too. */
+function mentions(schema: Schema, name: string): Schema[] {
+  const own = isSchema(schema.properties) ? schema.properties[name] : undefined;
+  const parts: unknown[] = PARTS.map((part) => schema[part]);
+  const lists: unknown[] = LISTS.flatMap((list) => (Array.isArray(schema[list]) ? schema[list] : []));
+  const dependent = isSchema(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
+  const inner = [...parts, ...lists, ...dependent].filter(isSchema).flatMap((part) => mentions(part, name));
+  return isSchema(own) ? [own, ...inner] : inner;
+}
+
+const FORMATS = new Set(["email", "uri", "date", "date-time"]);
+const COMPLEX = ["$ref", "$dynamicRef", "allOf", "anyOf", "not", "if", "properties", "items"];
+
+/** The flat forms that elicitation knows; undefined for everything else. */
+function plainOf(schema: Schema): Plain | undefined {
+  if (COMPLEX.some((key) => schema[key] !== undefined)) return undefined;
+  const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== "null");
+  const [type] = types;
+  const words = pick(schema, ["title", "description"]);
+  const choices = Array.isArray(schema.enum) ? schema.enum.filter((value) => value !== null) : undefined;
+  if (types.length !== 1 || schema.oneOf !== undefined || schema.const !== undefined) return undefined;
+  if (choices !== undefined) {
+    return choices.every((value) => typeof value === "string")
+      ? { type: "string", ...words, enum: choices }
+      : undefined;
+  }
+  if (type === "boolean") return { type, ...words };
+  if (type === "number" || type === "integer") return { type, ...words, ...pick(schema, ["minimum", "maximum"]) };
+  if (type !== "string") return undefined;
+  const format = typeof schema.format === "string" && FORMATS.has(schema.format) ? { format: schema.format } : {};
+  return { type, ...words, ...pick(schema, ["minLength", "maxLength"]), ...format } as Plain;
+}
+
+const pick = (schema: Schema, names: readonly string[]): Record<string, never> =>
+  Object.fromEntries(
+    names.filter((name) => ["string", "number"].includes(typeof schema[name])).map((name) => [name, schema[name]]),
+  ) as Record<string, never>;
+
+/** The values that were given. Whatever was not asked for, or is no plain value, is not taken, and neither is the rest. */
+export function answersOf({ content = {} }: Reply, { properties }: Asked): Record<string, unknown> {
+  for (const [name, value] of Object.entries(content)) {
+    const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    if (!Object.hasOwn(properties, name) || !isPlain) {
+      throw new ContractError("bad_request", "The host's reply does not fit what was asked for. Nothing was set.");
+    }
+  }
+  return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== ""));
+}
