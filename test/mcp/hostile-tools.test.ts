@@ -44,7 +44,9 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
   const send = ({ tool, args }: HostileCase, headers = {}): Promise<RawReply> =>
     callTool(world.server.url, tool, args, { headers });
 
-  it("[MCP-ARGUMENTS] [MCP-OWN-INTAKE] every tool refuses every argument that is missing, wrong, too large or another's, and nothing changes", async () => {
+  it("[MCP-ARGUMENTS] [MCP-OWN-INTAKE] every tool refuses every argument that is missing, wrong, too large or another's, and nothing changes", {
+    timeout: 120_000,
+  }, async () => {
     const before = await stateOf(world);
     const cases = hostileCases(world);
     const unknown = new Map<string, string>();
@@ -94,6 +96,21 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
     const [old, oldBySdk] = [await list({ raw, headers: older }), await list({ raw, headers: { ...older, ...odd } })];
     expect(old.message).toEqual(oldBySdk.message);
     expect(old.message.result.tools).toEqual(expect.arrayContaining(plain.message.result.tools));
+  });
+
+  it("[MCP-REQUEST-STATE] every tool refuses a request state that was not made here, and nothing changes", async () => {
+    const before = await stateOf(world);
+    const forged = ["forged", "", "v1.e30.AAAA", "x".repeat(10_000)];
+    const taken: unknown[] = [];
+    for (const tool of world.tools) {
+      for (const requestState of forged) {
+        const params = { name: tool.name, arguments: goodArguments(world, tool), requestState };
+        const { message, text } = await rpc(world.server.url, "tools/call", { params });
+        if (message?.error?.code !== -32602) taken.push([tool.name, requestState.slice(0, 20), text.slice(0, 200)]);
+      }
+    }
+    expect(taken).toEqual([]);
+    expect(await stateOf(world)).toEqual(before);
   });
 
   it("an unknown token, and one of another kind, are told nothing", async () => {
