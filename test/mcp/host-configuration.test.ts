@@ -45,15 +45,20 @@ it.each([
   ["stdio", "local-agent"],
   ["bridge", "copied"],
   ["http", "copied"],
-])("[MCP-STDIO] the configuration for %s connects a host as it is written", async (name, actor) => {
-  const client = new Client(
-    { name: "host", version: "1" },
-    { versionNegotiation: { mode: "auto" }, jsonSchemaValidator: byUs },
-  );
-  await client.connect(transportOf(configuration(name)));
-  const host = hostOf(client);
-  const { submissionId } = await host.done("formbridge_expense-report_create", {});
-  const read = await host.done("formbridge_expense-report_status", { submissionId });
-  expect(read.lastUpdatedBy).toMatchObject({ kind: "agent", id: actor });
-  await host.close();
-});
+])(
+  "[MCP-STDIO] the configuration for %s connects a host as it is written",
+  { timeout: 120_000 },
+  async (name, actor) => {
+    const client = new Client(
+      { name: "host", version: "1" },
+      { versionNegotiation: { mode: "auto" }, jsonSchemaValidator: byUs },
+    );
+    // On a busy machine a process starts when it can.
+    await client.connect(transportOf(configuration(name)), { timeout: 60_000 });
+    const host = hostOf(client);
+    const { submissionId } = await host.done("formbridge_expense-report_create", {});
+    const read = await host.done("formbridge_expense-report_status", { submissionId });
+    expect(read.lastUpdatedBy).toMatchObject({ kind: "agent", id: actor });
+    await host.close();
+  },
+);
