@@ -154,6 +154,16 @@ it("[MCP-APP-HUMAN-ONLY] [MCP-APP-ACTOR] the agent can't sign, and the form's to
       expect(bodyOf(result).ok).toBe(false);
     }
   }
+  const odd = {
+    action: "upload",
+    submissionId,
+    session: `sess_${"A".repeat(43)}`,
+    field: "x",
+    filename: "x",
+    sizeBytes: 1,
+  };
+  const result = await agent.callTool({ name: "formbridge_form", arguments: { ...odd, mimeType: "a/b\r\nx: y" } });
+  expect(bodyOf(result).error).toMatchObject({ type: "bad_request", fields: [{ path: "mimeType" }] });
   const { version, state } = await done(agent, "formbridge_compliance-declaration_status", { submissionId });
   expect({ version, state }).toEqual({ version: 1, state: "draft" });
 });

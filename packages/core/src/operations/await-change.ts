@@ -28,7 +28,7 @@ export async function awaitChange(context: Context, call: AwaitChangeCall): Prom
   const until = performance.now() + call.waitMs;
   const { submission, token } = await runRead(context, call, "getSubmission");
   const known = { version: call.sinceVersion ?? token?.row.version ?? submission.version, state: submission.state };
-  const bell = createBell(signal, { pending: true });
+  const bell = createBell(signal);
   const unsubscribe = context.deps.wakeups.subscribe(submission.submissionId, bell.ring);
   try {
     for (let looks = 0; ; looks++) {

@@ -30,7 +30,7 @@ export async function watchEvents(
   return follow(opening);
 
   async function* follow(start: NonNullable<typeof opening>): AsyncGenerator<IntakeEvent, void, undefined> {
-    const bell = createBell(call.signal, { pending: true });
+    const bell = createBell(call.signal);
     const unsubscribe = context.deps.wakeups.subscribe(submissionId, bell.ring);
     try {
       let batch = start;

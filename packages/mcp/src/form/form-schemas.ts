@@ -3,10 +3,13 @@ import {
   ActorSchema,
   IdempotencyKeySchema,
   IntakeDefinitionSchema,
+  RequestUploadRequest,
   SubmissionIdSchema,
   GetSubmissionResponse as SubmissionRecordSchema,
 } from "@formbridge/contract";
 import Type, { type Static } from "typebox";
+
+const upload = RequestUploadRequest.properties;
 
 /** What the form asks of its server. One tool with an action: a host that shows it to its model shows one tool, and not six. */
 export const FormArgumentsSchema = Type.Object(
@@ -26,10 +29,10 @@ export const FormArgumentsSchema = Type.Object(
     actor: Type.Optional(ActorInputSchema),
     version: Type.Optional(Type.Integer({ minimum: 1, description: "The version that a write was made on." })),
     fields: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "save: a JSON Merge Patch." })),
-    field: Type.Optional(Type.String({ minLength: 1, description: "upload: dot-path of the file field." })),
-    filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    mimeType: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    sizeBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    field: Type.Optional(upload.field),
+    filename: Type.Optional(upload.filename),
+    mimeType: Type.Optional(upload.mimeType),
+    sizeBytes: Type.Optional(upload.sizeBytes),
     uploadId: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "confirm: the upload." })),
     idempotencyKey: Type.Optional(IdempotencyKeySchema),
   },

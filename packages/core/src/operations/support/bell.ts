@@ -5,9 +5,9 @@ export interface Bell {
   rung(ms?: number): Promise<void>;
 }
 
-/** Rings when the signal is aborted, too. `pending`: rung at first, since something may have come before it hung. */
-export function createBell(signal: AbortSignal, { pending }: { pending: boolean }): Bell {
-  let isRung = pending || signal.aborted;
+/** Rings when the signal is aborted, too. Rung at first: something may have come before it hung. */
+export function createBell(signal: AbortSignal): Bell {
+  let isRung = true;
   let wake: (() => void) | undefined;
   const ring = (): void => {
     isRung = true;
