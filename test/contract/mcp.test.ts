@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tempFolder } from "../support/child.ts";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { CLIENT_NAME, connectHost, connectOldHost, type Host } from "../support/mcp.ts";
+import { rpc } from "../support/mcp-raw.ts";
 import { idempotencyKey } from "../support/moves.ts";
 import { eventTypes, record } from "../support/submissions.ts";
 
@@ -221,6 +222,23 @@ describe("what a caller may reach", () => {
     expect(reply.status).toBe(401);
     expect(reply.headers["www-authenticate"]).toContain("Bearer");
     expect(reply.body.error.data.error.type).toBe("unauthorized");
+  });
+
+  it.each([
+    ["tools/list", {}],
+    ["tools/list", { "content-type": "application/json; charset=utf-8" }],
+    ["resources/list", {}],
+    ["prompts/get", {}],
+  ])("[MCP-RIGHTS] a revoked key sees nothing more from then on: %s %j", async (method, headers) => {
+    const made = await server.call("POST", "/keys", {
+      key: server.adminKey,
+      body: { name: "Short-lived", roles: ["agent"], actor: { kind: "agent", id: "short-lived" } },
+    });
+    const params = method === "prompts/get" ? { name: "fill_intake", arguments: { intakeId: "note" } } : {};
+    const call = { key: made.body.key as string, headers, params };
+    expect((await rpc(server.url, method, call)).status).toBe(200);
+    await server.call("DELETE", `/keys/${made.body.keyId}`, { key: server.adminKey });
+    expect((await rpc(server.url, method, call)).status).toBe(401);
   });
 });
 

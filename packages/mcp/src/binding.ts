@@ -108,7 +108,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     serverFor,
     async fetch({ request, body, caller }) {
       if (Array.isArray(body) && body.length > MAX_BATCH) return tooManyAtOnce();
-      await catalog.viewOf(caller);
+      await operations.checkCaller({ caller });
       // The SDK hands this on untouched; the credential itself stays with us.
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [] };
       callers.set(authInfo, caller);
@@ -117,9 +117,11 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     async answer({ headers, body, caller }) {
       const plain = readPlain(headers, body);
       if (plain === undefined || serverClass !== undefined) return undefined;
+      if (plain.method === "tools/list") {
+        const { toolsAsText } = await catalog.showTo(caller);
+        return plainList(plain, withFormTools(toolsAsText(), plain.capabilities), serverInfo);
+      }
       const view = await catalog.viewOf(caller);
-      if (plain.method === "tools/list")
-        return plainList(plain, withFormTools(view.toolsAsText(), plain.capabilities), serverInfo);
       if (view.find(plain.name)?.tool.converses?.(plain.args ?? {}) === true) return undefined;
       const result = await callTool({ ...parts, ...plain, caller, view, signal: NEVER, host: NO_HOST });
       return result === undefined ? undefined : plainAnswer(plain, result, serverInfo);

@@ -33,8 +33,10 @@ export interface CallerView {
 }
 
 export interface Catalog {
-  /** Throws what the operation throws: a key that is not good is `unauthorized`. */
+  /** For a call, which is checked itself: a view of a few seconds ago will do. Throws for a key that never was good. */
   viewOf(caller: Caller): Promise<CallerView>;
+  /** For showing it: only to a caller whose key is good at this moment; any other is `unauthorized`. */
+  showTo(caller: Caller): Promise<CallerView>;
   forget(): void;
 }
 
@@ -101,19 +103,25 @@ export function createCatalog({ operations, mode, tokenTtlMs, now = Date.now }: 
     };
   }
 
+  function viewOf(caller: Caller): Promise<CallerView> {
+    const key = caller.apiKey === undefined ? "" : sha256(caller.apiKey);
+    const known = views.get(key);
+    if (known !== undefined && now() - known.at < VIEW_LIFE_MS) return known.view;
+    const view = look(caller);
+    views.delete(key);
+    dropOldest(views, MAX_VIEWS);
+    views.set(key, { at: now(), view });
+    view.catch(() => {
+      if (views.get(key)?.view === view) views.delete(key);
+    });
+    return view;
+  }
+
   return {
-    viewOf(caller) {
-      const key = caller.apiKey === undefined ? "" : sha256(caller.apiKey);
-      const known = views.get(key);
-      if (known !== undefined && now() - known.at < VIEW_LIFE_MS) return known.view;
-      const view = look(caller);
-      views.delete(key);
-      dropOldest(views, MAX_VIEWS);
-      views.set(key, { at: now(), view });
-      view.catch(() => {
-        if (views.get(key)?.view === view) views.delete(key);
-      });
-      return view;
+    viewOf,
+    async showTo(caller) {
+      await operations.checkCaller({ caller });
+      return await viewOf(caller);
     },
     forget: () => views.clear(),
   };

@@ -56,14 +56,15 @@ export interface ServerParts {
 export function createServer(parts: ServerParts, caller: Caller): Server {
   const { operations, catalog, version, serverClass = Server } = parts;
   const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
+  const shown = () => catalog.showTo(caller);
   server.setRequestHandler("tools/list", async (_request, context) => {
-    return { tools: [...(await view()).tools(), ...formToolsFor(capabilitiesOf(server, context))] };
+    return { tools: [...(await shown()).tools(), ...formToolsFor(capabilitiesOf(server, context))] };
   });
   const call = async (name: string, args: unknown, context: ServerContext) => {
     const result = await callTool({
       operations,
       caller,
-      view: await view(),
+      view: await catalog.viewOf(caller),
       name,
       args,
       actor: actorOf(server, context),
@@ -82,7 +83,7 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
     call(name, args, context),
   );
   server.setRequestHandler("resources/list", async (_request, context) => {
-    const { intakes } = await view();
+    const { intakes } = await shown();
     const listed = listedResources(intakes.filter(({ retired }) => !retired));
     const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(parts.uploadOrigins())] : [];
     return { resources: [...listed, ...forApps] };
@@ -98,10 +99,9 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
   });
   server.setRequestHandler("prompts/list", () => ({ prompts: [...PROMPTS] }));
   server.setRequestHandler("prompts/get", async ({ params: { name, arguments: args = {} } }) => {
-    const text = promptOf({ name, args, view: await view() });
+    const text = promptOf({ name, args, view: await shown() });
     return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
   });
-  const view = () => catalog.viewOf(caller);
   return server;
 }
 

@@ -19,7 +19,7 @@ import { listHandoffs } from "./list-handoffs.ts";
 import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
 import { notify } from "./notify.ts";
-import { openIntakes, watchIntakes } from "./open-intakes.ts";
+import { checkCaller, openIntakes, watchIntakes } from "./open-intakes.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
 import { readUpload } from "./read-upload.ts";
@@ -93,6 +93,7 @@ const OPERATIONS = {
   retireIntake,
   registerIntake,
   openIntakes,
+  checkCaller,
   watchIntakes,
   createKey,
   issueKey,

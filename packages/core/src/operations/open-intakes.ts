@@ -41,6 +41,11 @@ export async function openIntakes({ deps }: Context, call: { caller: Caller }): 
   return { tenant, intakes };
 }
 
+/** Throws when the caller's credential is no longer good: for what was looked up with it a moment ago. */
+export async function checkCaller({ deps }: Context, call: { caller: Caller }): Promise<void> {
+  await authenticate(deps, call.caller);
+}
+
 /** Calls when intakes may have changed, here or on another instance: a hint. Answers how to stop. */
 export async function watchIntakes({ deps }: Context, changed: () => void): Promise<() => void> {
   return deps.wakeups.subscribe(INTAKES_CHANGED, changed);
