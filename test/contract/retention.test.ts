@@ -217,6 +217,20 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     }
   });
 
+  it("[RETENTION-REQUEST] one that names another version is refused, and nothing is erased", async () => {
+    await start(options);
+    const { submissionId, version } = await finalized();
+    const eraseAt = (headers: Record<string, string>) =>
+      server.call("POST", `/submissions/${submissionId}/erase`, { key: server.adminKey, headers, body: {} });
+    for (const headers of [{ "x-intake-version": "0" }, { "if-match": `"${version + 1}"` }]) {
+      const { status, body } = await eraseAt(headers as Record<string, string>);
+      expect([status, body.error.type, body.version]).toEqual([409, "token_conflict", version]);
+    }
+    expect((await byId(submissionId)).erasedAt).toBeUndefined();
+    const named = await eraseAt({ "x-intake-version": String(version) });
+    expect(named.status).toBe(200);
+  });
+
   it("[RETENTION-REQUEST-ADMIN] others are refused, and nothing is erased", async () => {
     await start(options);
     const agent = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "bot" } });

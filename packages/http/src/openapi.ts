@@ -154,8 +154,11 @@ function success(route: Route): Document {
   };
 }
 
+/** What may be wrong with any request: a credential that is none, or a session's cookie from a foreign page, among it. */
 const ALWAYS: readonly ErrorType[] = [
   "bad_request",
+  "unauthorized",
+  "forbidden",
   "payload_too_large",
   "unsupported_media_type",
   "headers_too_large",

@@ -1,6 +1,7 @@
 import type { EraseSubmissionResponse } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
+import { refuseStaleToken } from "../domain/tokens/refuse-stale-token.ts";
 import { recordedActor } from "./support/actors.ts";
 import { type Answer, answerWith, markOf, type Shown } from "./support/answer.ts";
 import { hasRole } from "./support/authenticate.ts";
@@ -22,6 +23,9 @@ export async function eraseSubmission(context: Context, call: WriteCall): Promis
     throw new ContractError("forbidden", "Erasing needs the role admin.");
   }
   const actor = recordedActor(principal, call.actor, { required: false });
+  // What has ended keeps its version: whoever names another one means another state of it.
+  const stale = refuseStaleToken(found.submission, { versions: call.target.versions }, { intake, mayLearn: true });
+  if (stale !== undefined) throw stale;
   const { tenant, submissionId, intakeId } = found.submission;
   const submission = await eraseSubmissionNow(context, { tenant, submissionId, actor, archives: false });
   if (submission?.erasedAt === undefined) throw notFound();
