@@ -54,7 +54,7 @@ export type * from "./ports/submissions.ts";
 export type * from "./ports/tokens.ts";
 export type * from "./ports/uploads.ts";
 export * from "./ports/uploads.ts";
-export type * from "./ports/webhooks.ts";
+export * from "./ports/webhooks.ts";
 export { createAesSealer } from "./vault/aes-sealer.ts";
 export { createRandomness, type Randomness } from "./vault/mint.ts";
 export { createPageTokens } from "./vault/page-tokens.ts";

@@ -1,4 +1,4 @@
-import type { ClaimedWebhook, StoredWebhook, Webhook, WebhookProgress, Webhooks } from "@formbridge/core";
+import { type ClaimedWebhook, type WebhookColumns, type Webhooks, webhookOf } from "@formbridge/core";
 import type { Database, Statement } from "./database.ts";
 
 const COLUMNS = `w.doc, w.state, w.position, w.ahead, w.seen, w.stuck, w.failures, w.next_attempt_at AS "nextAttemptAt",
@@ -60,35 +60,9 @@ const SETTLE: Statement = {
     WHERE ${ONE} AND w.claim = $3 RETURNING w.webhook_id`,
 };
 
-interface WebhookColumns {
-  doc: string;
-  state: WebhookProgress["state"];
-  position: number;
-  ahead: string;
-  seen: number | null;
-  stuck: string | null;
-  failures: number;
-  nextAttemptAt: number;
-  lastError: string | null;
-  claim: number;
-  leasedUntil: number;
-}
+type ClaimedColumns = WebhookColumns & Pick<ClaimedWebhook, "leasedUntil">;
 
-function webhookOf({ doc, ahead, seen, stuck, lastError, ...columns }: WebhookColumns): StoredWebhook {
-  const { state, position, failures, nextAttemptAt } = columns;
-  const progress: WebhookProgress = {
-    state,
-    position,
-    ahead: JSON.parse(ahead),
-    ...(seen !== null && { aside: { seen, stuck: JSON.parse(stuck ?? "[]") } }),
-    failures,
-    nextAttemptAt,
-    ...(lastError !== null && { lastError }),
-  };
-  return { ...(JSON.parse(doc) as Webhook), progress };
-}
-
-const claimedOf = (columns: WebhookColumns): ClaimedWebhook => {
+const claimedOf = (columns: ClaimedColumns): ClaimedWebhook => {
   const { claim, leasedUntil } = columns;
   return { ...webhookOf(columns), claim, leasedUntil };
 };
@@ -114,7 +88,7 @@ export function createWebhooks(db: Database): Webhooks {
     enable: async ({ tenant, webhookId }) => (await db.write(ENABLE, [webhookId, tenant])).length === 1,
     remove: async ({ tenant, webhookId }) => (await db.write(REMOVE, [webhookId, tenant])).length === 1,
     claim: async (limit, leaseMs) =>
-      (await db.write<WebhookColumns>(CLAIM, [limit, leaseMs])).map(claimedOf).sort(dueFirst),
+      (await db.write<ClaimedColumns>(CLAIM, [limit, leaseMs])).map(claimedOf).sort(dueFirst),
     settle: async ({ tenant, webhookId, claim }, progress) => {
       const { state, position, ahead, aside, failures, nextAttemptAt, lastError = null as string | null } = progress;
       const place = [state, position, JSON.stringify(ahead), failures, nextAttemptAt, lastError];

@@ -1,34 +1,15 @@
-import type { ClaimedWebhook, Instant, StoredWebhook, Webhook, WebhookProgress, Webhooks } from "@formbridge/core";
+import {
+  type ClaimedWebhook,
+  type Instant,
+  type Webhook,
+  type WebhookColumns,
+  type Webhooks,
+  webhookOf,
+} from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 
-interface WebhookColumns {
-  doc: string;
-  state: WebhookProgress["state"];
-  position: number;
-  ahead: string;
-  seen: number | null;
-  stuck: string | null;
-  failures: number;
-  nextAttemptAt: number;
-  lastError: string | null;
-  claim: number;
-}
 const COLUMNS = `doc, state, position, ahead, seen, stuck, failures, next_attempt_at AS nextAttemptAt, last_error AS lastError, claim`;
-
-function webhookOf({ doc, ahead, seen, stuck, lastError, ...columns }: WebhookColumns): StoredWebhook {
-  const { state, position, failures, nextAttemptAt } = columns;
-  const progress: WebhookProgress = {
-    state,
-    position,
-    ahead: JSON.parse(ahead),
-    ...(seen !== null && { aside: { seen, stuck: JSON.parse(stuck ?? "[]") } }),
-    failures,
-    nextAttemptAt,
-    ...(lastError !== null && { lastError }),
-  };
-  return { ...(JSON.parse(doc) as Webhook), progress };
-}
 
 const ONE = "webhook_id = @webhookId AND tenant = @tenant";
 const END = "coalesce((SELECT max(position) FROM events), 0)";

@@ -42,3 +42,31 @@ export interface Webhooks {
    */
   settle(claimed: ClaimedWebhook, progress: WebhookProgress): Promise<boolean>;
 }
+
+/** A webhook as stores with columns keep it. */
+export interface WebhookColumns {
+  doc: string;
+  state: WebhookProgress["state"];
+  position: number;
+  ahead: string;
+  seen: number | null;
+  stuck: string | null;
+  failures: number;
+  nextAttemptAt: Instant;
+  lastError: string | null;
+  claim: number;
+}
+
+export function webhookOf({ doc, ahead, seen, stuck, lastError, ...columns }: WebhookColumns): StoredWebhook {
+  const { state, position, failures, nextAttemptAt } = columns;
+  const progress: WebhookProgress = {
+    state,
+    position,
+    ahead: JSON.parse(ahead),
+    ...(seen !== null && { aside: { seen, stuck: JSON.parse(stuck ?? "[]") } }),
+    failures,
+    nextAttemptAt,
+    ...(lastError !== null && { lastError }),
+  };
+  return { ...(JSON.parse(doc) as Webhook), progress };
+}
