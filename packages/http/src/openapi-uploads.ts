@@ -1,4 +1,5 @@
 import { type ErrorType, ReceiveUploadResponse } from "@formbridge/contract";
+import { INCOMING_FILE_ERRORS } from "./routes/shared.ts";
 
 type Document = Record<string, unknown>;
 
@@ -17,16 +18,6 @@ const SIGNED = [
     example: "eyJhbGciOiJIUzI1NiJ9.e30.x",
   }),
 ];
-const INCOMING: readonly ErrorType[] = [
-  "forbidden",
-  "not_found",
-  "conflict",
-  "needs_approval",
-  "token_expired",
-  "expired",
-  "cancelled",
-  "service_unavailable",
-];
 
 const bytes = { schema: { type: "string", format: "binary" } };
 const tusHeader = parameter("Tus-Resumable", "header", { description: "1.0.0", example: "1.0.0" });
@@ -42,7 +33,7 @@ export function uploadPaths(failures: (types: readonly ErrorType[]) => Document)
     parameters: SIGNED,
     ...rest,
   });
-  const answered = { "204": { description: "Taken." }, ...failures(INCOMING) };
+  const answered = { "204": { description: "Taken." }, ...failures(INCOMING_FILE_ERRORS) };
   return {
     "/uploads/{uploadId}": {
       put: operation("receiveUpload", "Send a file, whole", {
@@ -52,7 +43,7 @@ export function uploadPaths(failures: (types: readonly ErrorType[]) => Document)
             description: "It is here.",
             content: { "application/json": { schema: JSON.parse(JSON.stringify(ReceiveUploadResponse)) } },
           },
-          ...failures(INCOMING),
+          ...failures(INCOMING_FILE_ERRORS),
         },
       }),
       get: operation("readUpload", "Get a file, to be saved", {
@@ -70,11 +61,14 @@ export function uploadPaths(failures: (types: readonly ErrorType[]) => Document)
     "/uploads/{uploadId}/resumable": {
       head: operation("resumableOffset", "tus: how much of a file is here", {
         parameters: [...SIGNED, tusHeader],
-        responses: { "200": { description: "See Upload-Offset and Upload-Length." }, ...failures(INCOMING) },
+        responses: {
+          "200": { description: "See Upload-Offset and Upload-Length." },
+          ...failures(INCOMING_FILE_ERRORS),
+        },
       }),
       post: operation("resumableCreate", "tus: begin; the upload is there already", {
         parameters: [...SIGNED, tusHeader, parameter("Upload-Length", "header", { example: "52428" })],
-        responses: { "201": { description: "See Location." }, ...failures(INCOMING) },
+        responses: { "201": { description: "See Location." }, ...failures(INCOMING_FILE_ERRORS) },
       }),
       patch: operation("resumableAppend", "tus: send the bytes that follow", {
         parameters: [...SIGNED, tusHeader, offset],

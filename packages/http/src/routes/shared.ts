@@ -19,6 +19,17 @@ export const WRITE_ERRORS: readonly ErrorType[] = [
   "rate_limited",
   "service_unavailable",
 ];
+/** Of what opens with the signed URL of a file that is to come. */
+export const INCOMING_FILE_ERRORS: readonly ErrorType[] = [
+  "forbidden",
+  "not_found",
+  "conflict",
+  "needs_approval",
+  "token_expired",
+  "expired",
+  "cancelled",
+  "service_unavailable",
+];
 export const READ_ERRORS: readonly ErrorType[] = [
   "bad_request",
   "unauthorized",

@@ -9,7 +9,7 @@ import {
   SignPartsResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { param, READ_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { INCOMING_FILE_ERRORS, param, READ_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 /** Files of one submission, by id or by token. */
 export function uploadRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[] {
@@ -67,16 +67,7 @@ export const signPartsRoute: Route = {
   query: GrantQuery,
   response: SignPartsResponse,
   opensWith: "link",
-  errors: [
-    "forbidden",
-    "not_found",
-    "conflict",
-    "needs_approval",
-    "token_expired",
-    "expired",
-    "cancelled",
-    "service_unavailable",
-  ],
+  errors: INCOMING_FILE_ERRORS,
   call: (operations, request) => {
     const { grant } = request.query as GrantQuery;
     return operations.signParts({ uploadId: param(request, "uploadId"), grant, request: request.body });
