@@ -131,40 +131,38 @@ describe("RabbitMQ", () => {
 });
 
 describe("NATS", () => {
-  it("[COURIER-QUEUE-CONFIRMED] a subject that no stream takes fails, and is taken when there is one", async () => {
+  /** A subject of its own, and a courier to it. */
+  async function newSubject() {
     const { connection, streams } = await natsAdmin();
     undo.push(() => connection.close());
     const name = newName();
-    const courier = courierWith();
     const destination = { kind: "queue", url: await natsUrl(), name } as const;
+    async function take(): Promise<void> {
+      await streams.add({ name, subjects: [name] });
+      undo.push(() => streams.delete(name));
+    }
+    return { courier: courierWith(), destination, streams, name, take };
+  }
+
+  it("[COURIER-QUEUE-CONFIRMED] a subject that no stream takes fails, and is taken when there is one", async () => {
+    const { courier, destination, take } = await newSubject();
     const receipt = await sendTo(courier, destination);
     expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining("no stream takes its subject") });
-    await streams.add({ name, subjects: [name] });
-    undo.push(() => streams.delete(name));
+    await take();
     expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
   });
 
   it("a message that is larger than the server takes fails, and the next one is taken", async () => {
-    const { connection, streams } = await natsAdmin();
-    undo.push(() => connection.close());
-    const name = newName();
-    await streams.add({ name, subjects: [name] });
-    undo.push(() => streams.delete(name));
-    const courier = courierWith();
-    const destination = { kind: "queue", url: await natsUrl(), name } as const;
+    const { courier, destination, take } = await newSubject();
+    await take();
     const receipt = await sendTo(courier, destination, { body: JSON.stringify("x".repeat(2_000_000)) });
     expect(receipt).toEqual({ kind: "failed", error: "The queue failed: the message is larger than it takes." });
     expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
   });
 
   it("[COURIER-QUEUE-ID] JetStream itself drops a delivery that comes twice", async () => {
-    const { connection, streams } = await natsAdmin();
-    undo.push(() => connection.close());
-    const name = newName();
-    await streams.add({ name, subjects: [name] });
-    undo.push(() => streams.delete(name));
-    const courier = courierWith();
-    const destination = { kind: "queue", url: await natsUrl(), name } as const;
+    const { courier, destination, streams, name, take } = await newSubject();
+    await take();
     for (const attempt of [1, 2]) expect(await sendTo(courier, destination, { attempt })).toEqual({ kind: "taken" });
     expect((await streams.info(name)).state.messages).toBe(1);
   });
