@@ -24,7 +24,7 @@ function copyRows(db: Database, table: string, made: Record<string, string>): vo
 
 /**
  * Fills a database with copies of its first submission: the rows that the product itself wrote, under new ids and tokens. The
- * order of sids is the order of ids and of times, as in a database that grew.
+ * order of sids is the order of ids and of times, as in a database that grew: each is a millisecond younger.
  */
 export function fillWithCopies(folder: string, copies: number): { tokens: number; events: number } {
   const db = new Sqlite(join(folder, "formbridge.db"));
@@ -40,12 +40,15 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
       FROM n, (SELECT submission_id FROM submissions WHERE sid = 1);
   `);
   const last = "(SELECT version FROM submissions WHERE sid = 1)";
-  copyRows(db, "submissions", { sid: "number", submission_id: "id", doc: "replace(row.doc, first_id, id)" });
+  const expires_at = "row.expires_at + number - 1";
+  const doc = `replace(replace(row.doc, first_id, id), row.expires_at, ${expires_at})`;
+  copyRows(db, "submissions", { sid: "number", submission_id: "id", expires_at, doc });
   copyRows(db, "tokens", {
     sid: "number",
     head: "abs(random()) >> 11",
     hash: `iif(row.version = ${last}, token_hash(number), randomblob(32))`,
     issued_at: "row.issued_at + number",
+    expires_at,
   });
   db.function("head_of", { deterministic: true }, (hash: unknown) =>
     Number.parseInt((hash as Buffer).toString("hex").slice(0, 13), 16),

@@ -4,9 +4,10 @@ import type { Client } from "./client-process.ts";
 import { compare, type Pairing, type Rounds, type Side } from "./compare.ts";
 import { fillWithCopies, tokenOfCopy } from "./fill.ts";
 import { startOurs } from "./server-process.ts";
+import { writeTemplate } from "./template.ts";
 
 /** Writes of the submission that is copied; each leaves a token. */
-const TOKENS_EACH = 10;
+export const TOKENS_EACH = 10;
 const SMALL = 10_000 / TOKENS_EACH;
 const LARGE = 2_000_000 / TOKENS_EACH;
 /** As many submissions are worked on in both files, spread over the whole of each. */
@@ -20,20 +21,6 @@ export interface Growth {
   setFields: Pairing;
 }
 
-/** A data folder with one submission, written by the product itself. */
-async function writeTemplate(client: Client, folder: string): Promise<void> {
-  const server = await startOurs(folder);
-  try {
-    const { port, apiKey } = server;
-    const job = { port, connections: 1 };
-    const created = await client.run({ ...job, until: { operationsEach: 1 }, load: { kind: "create", apiKey } });
-    const load = { kind: "setFields" as const, tokens: created.tokens };
-    await client.run({ ...job, until: { operationsEach: TOKENS_EACH - 1 }, load });
-  } finally {
-    await server.stop();
-  }
-}
-
 export function spreadTokens(copies: number): string[] {
   const step = copies / WORKED_ON;
   return Array.from({ length: WORKED_ON }, (_, index) => tokenOfCopy(2 + Math.floor(index * step)));
@@ -44,7 +31,7 @@ export async function measureGrowth(client: Client, folder: string, rounds: Roun
   const small = join(folder, "small");
   const large = join(folder, "large");
   mkdirSync(small);
-  await writeTemplate(client, small);
+  await writeTemplate(client, { folder: small, writes: TOKENS_EACH });
   cpSync(small, large, { recursive: true });
   fillWithCopies(small, SMALL);
   const started = performance.now();

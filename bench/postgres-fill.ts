@@ -1,23 +1,4 @@
-import type { Client } from "./client-process.ts";
 import type { BenchPostgres } from "./cluster.ts";
-import { startOurs } from "./server-process.ts";
-
-/** Writes of the submission that is copied; each leaves a token. */
-export const TOKENS_EACH = 10;
-
-/** A database with one submission, written by the product itself. */
-async function writeTemplate(client: Client, folder: string, databaseUrl: string): Promise<void> {
-  const server = await startOurs(folder, { databaseUrl });
-  try {
-    const { port, apiKey } = server;
-    const job = { port, connections: 1 };
-    const created = await client.run({ ...job, until: { operationsEach: 1 }, load: { kind: "create", apiKey } });
-    const load = { kind: "setFields" as const, tokens: created.tokens };
-    await client.run({ ...job, until: { operationsEach: TOKENS_EACH - 1 }, load });
-  } finally {
-    await server.stop();
-  }
-}
 
 /** `INSERT … SELECT` of a table's rows for every number, with some columns made anew and some left to their default. */
 const copyRows = (table: string, columns: readonly string[], made: Record<string, string>): string => {
@@ -29,6 +10,7 @@ const copyRows = (table: string, columns: readonly string[], made: Record<string
 
 /** As `tokenOfCopy` names it. */
 const TOKEN = "'rtok_' || translate(encode(sha256(convert_to('copy ' || c.number, 'UTF8')), 'base64'), '+/=', '-_')";
+const EXPIRES_AT = "t.expires_at + c.number - 1";
 const hexOf = (text: string): string => `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
 
 const FILLED = "('formbridge.submissions'::regclass, 'formbridge.tokens'::regclass, 'formbridge.events'::regclass)";
@@ -55,14 +37,13 @@ async function withoutIndexes(postgres: BenchPostgres, databaseUrl: string, fill
 }
 
 /**
- * Fills a database with copies of its one submission, under new ids and tokens, in the order of ids as in one that grew. Of the
- * events, those of the last write are copied: what is measured reads none of them.
+ * Fills a database with copies of its one submission, under new ids and tokens, in the order of ids as in one that grew, and each
+ * a millisecond younger. Of the events, those of the last write are copied: what is measured reads none of them.
  */
 export async function fillWithCopies(
   postgres: BenchPostgres,
-  { client, folder, databaseUrl, copies }: { client: Client; folder: string; databaseUrl: string; copies: number },
+  { databaseUrl, copies }: { databaseUrl: string; copies: number },
 ): Promise<{ tokens: number }> {
-  await writeTemplate(client, folder, databaseUrl);
   const columnsOf = async (table: string): Promise<string[]> => {
     const rows = await postgres.run(
       databaseUrl,
@@ -74,6 +55,7 @@ export async function fillWithCopies(
   const ids = { submission_id: "c.id" };
   const last = "(SELECT version FROM first_of_submissions)";
   const hash = `CASE WHEN t.version = ${last} THEN ${hexOf(TOKEN)} ELSE ${hexOf("c.id || t.version")} END`;
+  const doc = `replace(replace(t.doc, c.first_id, c.id), t.expires_at::text, (${EXPIRES_AT})::text)`;
   await withoutIndexes(
     postgres,
     databaseUrl,
@@ -84,8 +66,8 @@ export async function fillWithCopies(
       SELECT n AS number, s.submission_id AS first_id,
              left(s.submission_id, -12) || lpad(to_hex(n), 12, '0') AS id
         FROM generate_series(2, ${copies + 1}) AS n, first_of_submissions AS s ORDER BY n;
-    ${copyRows("submissions", await columnsOf("submissions"), { ...ids, doc: "replace(t.doc, c.first_id, c.id)" })};
-    ${copyRows("tokens", await columnsOf("tokens"), { ...ids, hash })};
+    ${copyRows("submissions", await columnsOf("submissions"), { ...ids, expires_at: EXPIRES_AT, doc })};
+    ${copyRows("tokens", await columnsOf("tokens"), { ...ids, expires_at: EXPIRES_AT, hash })};
     ${copyRows("events", await columnsOf("events"), { ...ids, position: "", event_id: "t.event_id || c.number" })}`,
   );
   await postgres.run(databaseUrl, "VACUUM (ANALYZE) formbridge.submissions, formbridge.tokens, formbridge.events");

@@ -2,9 +2,10 @@ import { join } from "node:path";
 import type { Client } from "./client-process.ts";
 import { startBenchPostgres } from "./cluster.ts";
 import { compare, type Rounds, type Side } from "./compare.ts";
-import { type Growth, spreadTokens } from "./growth.ts";
-import { fillWithCopies, TOKENS_EACH } from "./postgres-fill.ts";
+import { type Growth, spreadTokens, TOKENS_EACH } from "./growth.ts";
+import { fillWithCopies } from "./postgres-fill.ts";
 import { startOurs } from "./server-process.ts";
+import { writeTemplate } from "./template.ts";
 
 const SMALL = 10_000 / TOKENS_EACH;
 const LARGE = 5_000_000 / TOKENS_EACH;
@@ -24,7 +25,8 @@ export async function measurePostgresGrowth(
       const databaseUrl = await postgres.createDatabase(name);
       const started = performance.now();
       const own = join(folder, `postgres-${name}`);
-      tokens = (await fillWithCopies(postgres, { client, folder: own, databaseUrl, copies })).tokens;
+      await writeTemplate(client, { folder: own, databaseUrl, writes: TOKENS_EACH });
+      tokens = (await fillWithCopies(postgres, { databaseUrl, copies })).tokens;
       fillSeconds = (performance.now() - started) / 1000;
       const server = await startOurs(own, { databaseUrl });
       sides.push({ server, tokens: spreadTokens(copies), database: postgres });

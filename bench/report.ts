@@ -100,9 +100,13 @@ export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): 
   },
 ];
 
-export const checksOfSweep = ({ p99Ratio, rss }: Sweeping): Check[] => [
-  atMost("a write during a sweep against before it, p99", p99Ratio, 2),
-  atMost("memory during a sweep against before it, MB more", rss.most - rss.before, 256),
+export const checksOfSweep = ({ alone, p99Ratio, memory: { before, early, late } }: Sweeping): Check[] => [
+  atLeast("expired a second while nobody writes", alone, 2_000),
+  atMost("a write during a sweep against without one, p99", p99Ratio, 2),
+  atMost("memory while the first 100,000 expire against before, MB more", early - before, 256),
+  ...(late === undefined
+    ? []
+    : [atMost("memory after the first 100,000 against while these expire", late / early, 1.2)]),
 ];
 
 const WIDTHS = [14, 12, 9, 9, 9, 10, 10, 8, 8];
@@ -138,4 +142,17 @@ export function printChecks(checks: readonly Check[]): void {
   for (const { name, value, target, passed } of checks) {
     print(`${passed ? "PASS" : "MISS"}  ${name.padEnd(50)} ${value.toFixed(2).padStart(6)}  (${target})`);
   }
+}
+
+export function printSweep(swept: Sweeping): void {
+  const { alone, cpuMicros, shared, seconds, idle, sweeping, memory } = swept;
+  const whole = (value: number): string => value.toFixed(0);
+  print(
+    `${whole(alone)}/s while nobody writes (${whole(cpuMicros)} us of CPU each), ${whole(shared)}/s while others do`,
+  );
+  print(`${whole(seconds)} s in all`);
+  print(`a write: p50 ${idle.p50.toFixed(2)} ms and p99 ${idle.p99.toFixed(2)} ms before and after the sweep`);
+  print(`         p50 ${sweeping.p50.toFixed(2)} ms and p99 ${sweeping.p99.toFixed(2)} ms during it`);
+  const late = memory.late === undefined ? "" : `, ${whole(memory.late)} MB later`;
+  print(`memory: ${whole(memory.before)} MB before; at most ${whole(memory.early)} MB for the first 100,000${late}`);
 }

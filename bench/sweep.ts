@@ -1,57 +1,98 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite, { type Database } from "better-sqlite3";
+import Sqlite from "better-sqlite3";
 import type { Client } from "./client-process.ts";
+import { startBenchPostgres } from "./cluster.ts";
 import { fillWithCopies } from "./fill.ts";
+import { fillWithCopies as fillPostgres } from "./postgres-fill.ts";
 import { print } from "./report.ts";
 import { type Server, startOurs } from "./server-process.ts";
 import { percentile } from "./stats.ts";
+import { writeTemplate } from "./template.ts";
 
 /** A steady load: so many connections, each one write in so many milliseconds. */
 const CONNECTIONS = 8;
 const EVERY_MS = 100;
 const WRITTEN_TO = 256;
 const WARM_UP_SECONDS = 4;
-const IDLE_SECONDS = 10;
+/** Before the sweep, and again after it: a machine is not equally busy all the time. */
+const IDLE_SECONDS = 15;
 const SLICE_SECONDS = 2;
-const MAX_SECONDS = 1_200;
+/** Of the sweep, while nobody writes. */
+const ALONE_SECONDS = 8;
+const MAX_SECONDS = 3_600;
 /** The first sweep comes when everything that is measured before it is done. */
-const SWEEP_INTERVAL_MS = 30_000;
+const SWEEP_INTERVAL_MS = 40_000;
+const AN_HOUR = 3_600_000;
+const EARLY = 100_000;
+
+interface Spread {
+  p50: number;
+  p99: number;
+}
 
 export interface Sweeping {
   due: number;
-  submissionsPerSecond: number;
+  /** Submissions a second, while nobody writes and while others do. */
+  alone: number;
+  shared: number;
   seconds: number;
-  idle: { p50: number; p99: number };
-  sweeping: { p50: number; p99: number };
+  /** A write, while nothing is swept and during the sweep. */
+  idle: Spread;
+  sweeping: Spread;
   p99Ratio: number;
-  rss: { before: number; most: number };
+  /** Of the server's CPU, for one submission while nobody writes. */
+  cpuMicros: number;
+  /** Megabytes: before the sweep, at most during its first 100,000, and at most after these. */
+  memory: { before: number; early: number; late?: number };
 }
 
-/** A data folder with one submission, written by the product itself. */
-async function writeTemplate(client: Client, folder: string): Promise<void> {
-  const server = await startOurs(folder);
-  try {
-    const { port, apiKey } = server;
-    await client.run({ port, connections: 1, until: { operationsEach: 1 }, load: { kind: "create", apiKey } });
-  } finally {
-    await server.stop();
-  }
+/** A store that is full of overdue submissions, each a millisecond younger than the one before it. */
+interface Overdue {
+  databaseUrl?: string;
+  /** When the oldest expired that is still open. */
+  oldest(): Promise<number | undefined>;
+  close(): Promise<void>;
 }
 
-/** All submissions that there are become overdue. */
-function makeDue(folder: string): void {
-  const db = new Sqlite(join(folder, "formbridge.db"));
-  const past = Date.now() - 3_600_000;
-  db.prepare(
-    "UPDATE submissions SET expires_at = @past, warn_at = NULL, doc = json_set(doc, '$.expiresAt', @past) WHERE editable = 1",
-  ).run({ past });
-  db.close();
-}
+type Fill = (client: Client, folder: string, due: { from: number; copies: number }) => Promise<Overdue>;
 
-function createCounter(db: Database): () => number {
-  const count = db.prepare<[number], number>("SELECT count(*) FROM submissions WHERE editable = 1 AND expires_at < ?");
-  return () => count.pluck().get(Date.now() - 60_000) ?? 0;
-}
+const fillFile: Fill = async (client, folder, { from, copies }) => {
+  await writeTemplate(client, { folder, writes: 1 });
+  const file = join(folder, "formbridge.db");
+  const template = new Sqlite(file);
+  template
+    .prepare("UPDATE submissions SET expires_at = @from, warn_at = NULL, doc = json_set(doc, '$.expiresAt', @from)")
+    .run({ from });
+  template.close();
+  fillWithCopies(folder, copies);
+  const db = new Sqlite(file, { readonly: true });
+  const oldest = db.prepare<[], number | null>("SELECT min(expires_at) FROM submissions WHERE editable = 1").pluck();
+  return { oldest: async () => oldest.get() ?? undefined, close: async () => void db.close() };
+};
+
+const fillDatabase: Fill = async (client, folder, { from, copies }) => {
+  const postgres = await startBenchPostgres();
+  const databaseUrl = await postgres.createDatabase("overdue");
+  await writeTemplate(client, { folder, databaseUrl, writes: 1 });
+  await postgres.run(
+    databaseUrl,
+    `UPDATE formbridge.submissions SET expires_at = ${from}, warn_at = NULL,
+       doc = jsonb_set(doc::jsonb, '{expiresAt}', to_jsonb(${from}))::text`,
+  );
+  await fillPostgres(postgres, { databaseUrl, copies });
+  return {
+    databaseUrl,
+    async oldest() {
+      const sql = "SELECT min(expires_at)::text AS oldest FROM formbridge.submissions WHERE editable";
+      const [row] = await postgres.run(databaseUrl, sql);
+      return row?.oldest == null ? undefined : Number(row.oldest);
+    },
+    close: () => postgres.stop(),
+  };
+};
+
+const FILLS = { embedded: fillFile, postgres: fillDatabase };
 
 interface Load {
   client: Client;
@@ -73,59 +114,80 @@ async function write(load: Load, seconds: number): Promise<number[]> {
   return result.latencies ?? [];
 }
 
-async function duringSweep(load: Load, count: () => number) {
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** First nobody writes, then others do, until nothing is left. */
+async function watchSweep(load: Load, due: number, swept: () => Promise<number>) {
+  const { server } = load;
+  const memory: Sweeping["memory"] = { before: server.rss(), early: 0 };
   const latencies: number[] = [];
-  let most = load.server.rss();
-  const due = count();
-  const before = most;
-  while (count() === due) await new Promise((resolve) => setTimeout(resolve, 20));
-  const began = performance.now();
-  const seconds = (): number => (performance.now() - began) / 1000;
-  let left = count();
-  const first = left;
-  while (left > 0 && seconds() < MAX_SECONDS) {
-    const slice = await write(load, SLICE_SECONDS);
-    left = count();
-    most = Math.max(most, load.server.rss());
-    // In the last slice the sweep ends somewhere: it is neither one nor the other.
-    if (left > 0 || latencies.length === 0) latencies.push(...slice);
+  while ((await swept()) === 0) await pause(20);
+  const began = { at: performance.now(), cpu: server.cpuSeconds() };
+  const seconds = (): number => (performance.now() - began.at) / 1000;
+  async function look(): Promise<number> {
+    const done = await swept();
+    const when = done <= EARLY ? "early" : "late";
+    memory[when] = Math.max(memory[when] ?? 0, server.rss());
+    return done;
   }
-  return { latencies, due, swept: first - left, seconds: seconds(), rss: { before, most } };
+  const first = await look();
+  let done = first;
+  while (done < due && seconds() < ALONE_SECONDS) {
+    await pause(250);
+    done = await look();
+  }
+  const alone = { swept: done - first, seconds: seconds(), cpu: server.cpuSeconds() - began.cpu };
+  while (done < due && seconds() < MAX_SECONDS) {
+    const slice = await write(load, SLICE_SECONDS);
+    done = await look();
+    // In the last slice the sweep ends somewhere: it is neither one nor the other.
+    if (done < due || latencies.length === 0) latencies.push(...slice);
+  }
+  return {
+    latencies,
+    memory,
+    seconds: seconds(),
+    alone: alone.swept / alone.seconds,
+    cpuMicros: (alone.cpu / alone.swept) * 1e6,
+    shared: (done - first - alone.swept) / (seconds() - alone.seconds),
+  };
 }
 
-const spread = (latencies: readonly number[]) => ({
+const spread = (latencies: readonly number[]): Spread => ({
   p50: percentile(latencies, 0.5),
   p99: percentile(latencies, 0.99),
 });
 
+export interface SweepOptions {
+  folder: string;
+  store: keyof typeof FILLS;
+  /** Submissions that are due. */
+  due: number;
+}
+
 /** So many submissions are due at once: how fast do they expire, and what do others notice of it? */
-export async function measureSweep(client: Client, folder: string, copies: number): Promise<Sweeping> {
-  await writeTemplate(client, folder);
-  fillWithCopies(folder, copies);
-  makeDue(folder);
-  print(`${copies} submissions are overdue`);
-  const server = await startOurs(folder, { env: { FORMBRIDGE_SWEEP_INTERVAL_MS: String(SWEEP_INTERVAL_MS) } });
-  const db = new Sqlite(join(folder, "formbridge.db"), { readonly: true });
+export async function measureSweep(client: Client, { folder, store, due }: SweepOptions): Promise<Sweeping> {
+  mkdirSync(folder, { recursive: true });
+  const from = Date.now() - AN_HOUR - due;
+  const overdue = await FILLS[store](client, folder, { from, copies: due - 1 });
+  print(`${due} submissions are overdue (${store})`);
+  const env = { FORMBRIDGE_SWEEP_INTERVAL_MS: String(SWEEP_INTERVAL_MS) };
+  const { databaseUrl } = overdue;
+  const server = await startOurs(folder, { env, ...(databaseUrl !== undefined && { databaseUrl }) });
   try {
     const { port, apiKey } = server;
     const until = { operationsEach: WRITTEN_TO / CONNECTIONS };
     const made = await client.run({ port, connections: CONNECTIONS, until, load: { kind: "create", apiKey } });
     const load: Load = { client, server, tokens: made.tokens };
     await write(load, WARM_UP_SECONDS);
-    const idle = spread(await write(load, IDLE_SECONDS));
-    const { latencies, due, swept, seconds, rss } = await duringSweep(load, createCounter(db));
+    const before = await write(load, IDLE_SECONDS);
+    const swept = async (): Promise<number> => Math.min(due, ((await overdue.oldest()) ?? from + due) - from);
+    const { latencies, ...watched } = await watchSweep(load, due, swept);
     const sweeping = spread(latencies);
-    return {
-      due,
-      submissionsPerSecond: swept / seconds,
-      seconds,
-      idle,
-      sweeping,
-      p99Ratio: sweeping.p99 / idle.p99,
-      rss,
-    };
+    const idle = spread([...before, ...(await write(load, IDLE_SECONDS))]);
+    return { due, ...watched, idle, sweeping, p99Ratio: sweeping.p99 / idle.p99 };
   } finally {
-    db.close();
     await server.stop();
+    await overdue.close();
   }
 }

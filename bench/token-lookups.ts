@@ -9,8 +9,10 @@ import { launchRedis } from "../test/support/services/start-redis.ts";
 import type { Client } from "./client-process.ts";
 import { startBenchPostgres } from "./cluster.ts";
 import { tokenOfCopy } from "./fill.ts";
+import { TOKENS_EACH } from "./growth.ts";
 import { fillWithCopies } from "./postgres-fill.ts";
 import { median } from "./stats.ts";
+import { writeTemplate } from "./template.ts";
 
 const COPIES = 20_000;
 const LANES = 16;
@@ -123,7 +125,8 @@ export async function measureTokenLookups(client: Client, folder: string): Promi
   const redisFolder = mkdtempSync(join(tmpdir(), "formbridge-bench-redis-"));
   const redis = await startRedis(redisFolder);
   const databaseUrl = await postgres.createDatabase("ours");
-  await fillWithCopies(postgres, { client, folder: join(folder, "lookups"), databaseUrl, copies: COPIES });
+  await writeTemplate(client, { folder: join(folder, "lookups"), databaseUrl, writes: TOKENS_EACH });
+  await fillWithCopies(postgres, { databaseUrl, copies: COPIES });
   const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, lockTimeoutMs: 5_000 };
   const truth = await openPostgresBackend({ url: databaseUrl, poolSize: 10, ...limits });
   const sealer = createAesSealer(["a secret of at least 32 characters, for the bench"]);

@@ -1,23 +1,30 @@
 export interface Loop {
-  /** Ends after the round that is running. */
+  /** Ends with the round that is running. */
   stop(): Promise<void>;
 }
 
-/** Repeats a task with a pause between rounds, never two at once. A round that fails is told and does not end the loop. */
-export function every(pauseMs: number, task: () => Promise<void>, onError: (error: unknown) => void): Loop {
-  let stopped = false;
+/**
+ * Repeats a task with a pause between rounds, never two at once. A round that fails is told and does not end the loop; one that
+ * takes long ends early when its signal is aborted.
+ */
+export function every(
+  pauseMs: number,
+  task: (signal: AbortSignal) => Promise<void>,
+  onError: (error: unknown) => void,
+): Loop {
+  const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   const next = (): void => {
-    if (stopped) return;
+    if (ending.signal.aborted) return;
     timer = setTimeout(() => {
-      round = task().catch(onError).then(next);
+      round = task(ending.signal).catch(onError).then(next);
     }, pauseMs);
   };
   next();
   return {
     async stop() {
-      stopped = true;
+      ending.abort();
       clearTimeout(timer);
       await round;
     },

@@ -25,7 +25,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const loops = [
     every(
       options.sweepIntervalMs,
-      () => sweepAll(options),
+      (signal) => sweepAll(options, signal),
       (error) => onError("sweep", error),
     ),
     every(options.sweepIntervalMs, createFileSweep(options), (error) => onError("files", error)),
@@ -53,12 +53,10 @@ function createFileSweep({ operations }: WorkerOptions): () => Promise<void> {
   };
 }
 
-const MAX_ROUNDS = 1000;
-
 /** Batch after batch, so that a long queue neither blocks writes nor waits for the next interval. */
-async function sweepAll({ operations, sweepBatch }: WorkerOptions): Promise<void> {
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const swept = await operations.sweep();
+async function sweepAll({ operations, sweepBatch }: WorkerOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const swept = await operations.sweep(signal);
     if (Object.values(swept).every((count) => count < sweepBatch)) return;
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -231,7 +231,10 @@ export const SETTINGS = {
   ),
   FORMBRIDGE_SWEEP_INTERVAL_MS: ms(60_000, "pause between two sweeps"),
   FORMBRIDGE_SWEEP_BATCH: count(500, "what one round of a sweep looks for, of each kind"),
-  FORMBRIDGE_SWEEP_AT_ONCE: count(4, "of these, how many it does at once: what a write may have to wait for"),
+  FORMBRIDGE_SWEEP_AT_ONCE: count(
+    256,
+    "of these, how many it does at once at most; fewer when they would take longer than a few milliseconds",
+  ),
   FORMBRIDGE_AUDIT_FLUSH_MS: ms(5_000, "how often read audits are written"),
   FORMBRIDGE_PAGE_TOKEN_TTL_MS: ms(86_400_000, "how long a page token lives"),
   FORMBRIDGE_MAX_BODY_BYTES: count(1_048_576, "largest request body"),

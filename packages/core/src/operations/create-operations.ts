@@ -124,7 +124,12 @@ export type Operations = { [Name in keyof typeof OPERATIONS]: Bound<(typeof OPER
 type AnyOperation = (context: Context, ...rest: never[]) => Promise<unknown>;
 
 export function createOperations(deps: Deps): Operations {
-  const context: Context = { deps, catalog: createCatalog(deps.backend), auditTrail: createAuditTrail(deps) };
+  const context: Context = {
+    deps,
+    catalog: createCatalog(deps.backend),
+    auditTrail: createAuditTrail(deps),
+    traffic: { lastCallAt: Number.NEGATIVE_INFINITY },
+  };
   const bound = Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(name, operation as AnyOperation, context)]),
   );
@@ -136,6 +141,7 @@ function bind(name: string, operation: AnyOperation, context: Context) {
   const { instrumentation } = context.deps;
   return async (...rest: never[]): Promise<unknown> => {
     const began = performance.now();
+    if (name !== "sweep") context.traffic.lastCallAt = began;
     try {
       const result = await operation(context, ...rest);
       instrumentation.record({ name: "operation", operation: name, outcome: "ok", ms: performance.now() - began });

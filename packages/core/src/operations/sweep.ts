@@ -8,7 +8,7 @@ import { commitDecision } from "./support/commit.ts";
 import type { Context } from "./support/context.ts";
 import { eraseSubmissionNow } from "./support/erase.ts";
 import { expireIfDue, TTL_ENFORCER } from "./support/expire-due.ts";
-import { forgetInSteps, runInSteps } from "./support/in-steps.ts";
+import { createSteps } from "./support/in-steps.ts";
 import { loadOpened } from "./support/load-opened.ts";
 
 export interface Swept {
@@ -24,21 +24,26 @@ export interface Swept {
 
 const RETENTION: Actor = { kind: "system", id: "retention" };
 
+/** Who called so recently may call again. */
+const SHARED_FOR_MS = 1_000;
+
 /**
  * One bounded round of what time asks for: expire, warn, erase, remove, forget. Answers what it did; a full batch means that more
- * may wait. Every step stands alone, so a round that dies half-way is finished by the next.
+ * may wait. Every step stands alone, so a round that dies half-way, or is called off, is finished by the next.
  */
-export async function sweep(context: Context): Promise<Swept> {
+export async function sweep(context: Context, signal?: AbortSignal): Promise<Swept> {
   const { backend, settings, instrumentation } = context.deps;
   const { sweepBatch, sweepAtOnce, policy } = settings;
   const now = await backend.deadlines.now();
   const failures: unknown[] = [];
-  const each = async (due: readonly Due[], work: (due: Due) => Promise<void>): Promise<number> => {
-    const failed = await runInSteps(due, sweepAtOnce, work);
-    failures.push(...failed);
-    return due.length - failed.length;
+  const isShared = (): boolean => performance.now() - context.traffic.lastCallAt < SHARED_FOR_MS;
+  const steps = createSteps({ atOnce: sweepAtOnce, isShared, signal });
+  const each: Each = async (due, work) => {
+    const outcome = await steps.run(due, work);
+    failures.push(...outcome.failures);
+    return outcome.done;
   };
-  const forget = (some: (limit: number) => Promise<number>): Promise<number> => forgetInSteps(sweepBatch, some);
+  const forget = (some: (limit: number) => Promise<number>): Promise<number> => steps.forget(sweepBatch, some);
 
   const overdue = await backend.deadlines.expired(now - policy.clockSkewMs, sweepBatch);
   const swept: Swept = {
@@ -59,16 +64,16 @@ export async function sweep(context: Context): Promise<Swept> {
   return swept;
 }
 
-async function expireOne(context: Context, due: Due): Promise<void> {
+async function expireOne(context: Context, due: Due): Promise<boolean> {
   const found = await loadOpened(context, due);
-  if (found !== undefined) await expireIfDue(context.deps, found);
+  return found !== undefined && (await expireIfDue(context.deps, found));
 }
 
-async function warnOne(context: Context, due: Due): Promise<void> {
+async function warnOne(context: Context, due: Due): Promise<boolean> {
   const found = await loadOpened(context, due);
-  if (found === undefined) return;
+  if (found === undefined) return false;
   const { submission, now, intake } = found;
-  if (!isEditable(submission.state) || submission.warnAt === undefined || now < submission.warnAt) return;
+  if (!isEditable(submission.state) || submission.warnAt === undefined || now < submission.warnAt) return false;
   await commitDecision(context.deps, {
     operation: "warn",
     before: submission,
@@ -77,9 +82,10 @@ async function warnOne(context: Context, due: Due): Promise<void> {
     now,
     intake,
   });
+  return true;
 }
 
-type Each = (due: readonly Due[], work: (due: Due) => Promise<void>) => Promise<number>;
+type Each = (due: readonly Due[], work: (due: Due) => Promise<boolean>) => Promise<number>;
 
 /** Definition by definition: each says how long what was created with it is kept. */
 async function eraseDue(context: Context, now: Instant, each: Each): Promise<number> {
@@ -92,9 +98,10 @@ async function eraseDue(context: Context, now: Instant, each: Each): Promise<num
     if (keptMs === undefined) continue;
     const due = await backend.retention.endedBefore(now - keptMs, { definition: digest, limit });
     const archives = definition?.retention?.archive === true;
-    erased += await each(due, async (one) => {
-      await eraseSubmissionNow(context, { ...one, actor: RETENTION, archives });
-    });
+    erased += await each(
+      due,
+      async (one) => (await eraseSubmissionNow(context, { ...one, actor: RETENTION, archives })) !== undefined,
+    );
     if (erased >= limit) return erased;
   }
   return erased;

@@ -7,4 +7,10 @@ export interface Context {
   deps: Deps;
   catalog: Catalog;
   auditTrail: AuditTrail;
+  traffic: Traffic;
+}
+
+/** What a sweep knows of everybody else: when an operation was last called, by `performance.now`. */
+interface Traffic {
+  lastCallAt: number;
 }

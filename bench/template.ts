@@ -1,0 +1,24 @@
+import type { Client } from "./client-process.ts";
+import { startOurs } from "./server-process.ts";
+
+export interface Template {
+  folder: string;
+  /** Instead of the embedded file. */
+  databaseUrl?: string;
+  /** Of the one submission; each leaves a token. */
+  writes: number;
+}
+
+/** One submission, written by the product itself, for a store to be filled with copies of. */
+export async function writeTemplate(client: Client, { folder, databaseUrl, writes }: Template): Promise<void> {
+  const server = await startOurs(folder, databaseUrl === undefined ? {} : { databaseUrl });
+  try {
+    const { port, apiKey } = server;
+    const job = { port, connections: 1 };
+    const created = await client.run({ ...job, until: { operationsEach: 1 }, load: { kind: "create", apiKey } });
+    const load = { kind: "setFields" as const, tokens: created.tokens };
+    if (writes > 1) await client.run({ ...job, until: { operationsEach: writes - 1 }, load });
+  } finally {
+    await server.stop();
+  }
+}
