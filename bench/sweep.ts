@@ -18,8 +18,9 @@ const WARM_UP_SECONDS = 4;
 /** Before the sweep, and again after it: a machine is not equally busy all the time. */
 const IDLE_SECONDS = 15;
 const SLICE_SECONDS = 2;
-/** Of the sweep, while nobody writes. */
+/** Of the sweep: first nobody writes, then others do, for so long at the most. */
 const ALONE_SECONDS = 8;
+const SHARED_SECONDS = 300;
 const MAX_SECONDS = 3_600;
 /** The first sweep comes when everything that is measured before it is done. */
 const SWEEP_INTERVAL_MS = 40_000;
@@ -116,40 +117,43 @@ async function write(load: Load, seconds: number): Promise<number[]> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** First nobody writes, then others do, until nothing is left. */
+/** Nobody writes, then others do, then nobody again, until nothing is left. */
 async function watchSweep(load: Load, due: number, swept: () => Promise<number>) {
   const { server } = load;
   const memory: Sweeping["memory"] = { before: server.rss(), early: 0 };
   const latencies: number[] = [];
   while ((await swept()) === 0) await pause(20);
-  const began = { at: performance.now(), cpu: server.cpuSeconds() };
-  const seconds = (): number => (performance.now() - began.at) / 1000;
-  async function look(): Promise<number> {
-    const done = await swept();
-    const when = done <= EARLY ? "early" : "late";
-    memory[when] = Math.max(memory[when] ?? 0, server.rss());
-    return done;
+  const began = performance.now();
+  let done = await swept();
+
+  /** Does something again and again, for so long or until nothing is due. */
+  async function during(limit: number, work: () => Promise<void>) {
+    const from = { done, at: performance.now(), cpu: server.cpuSeconds() };
+    const seconds = (): number => (performance.now() - from.at) / 1000;
+    while (done < due && seconds() < limit) {
+      await work();
+      done = await swept();
+      const when = done <= EARLY ? "early" : "late";
+      memory[when] = Math.max(memory[when] ?? 0, server.rss());
+    }
+    return { swept: done - from.done, seconds: seconds(), cpu: server.cpuSeconds() - from.cpu };
   }
-  const first = await look();
-  let done = first;
-  while (done < due && seconds() < ALONE_SECONDS) {
-    await pause(250);
-    done = await look();
-  }
-  const alone = { swept: done - first, seconds: seconds(), cpu: server.cpuSeconds() - began.cpu };
-  while (done < due && seconds() < MAX_SECONDS) {
+
+  const first = await during(ALONE_SECONDS, () => pause(250));
+  const shared = await during(SHARED_SECONDS, async () => {
     const slice = await write(load, SLICE_SECONDS);
-    done = await look();
     // In the last slice the sweep ends somewhere: it is neither one nor the other.
-    if (done < due || latencies.length === 0) latencies.push(...slice);
-  }
+    if ((await swept()) < due || latencies.length === 0) latencies.push(...slice);
+  });
+  const rest = await during(MAX_SECONDS, () => pause(1_000));
+  const alone = first.swept + rest.swept;
   return {
     latencies,
     memory,
-    seconds: seconds(),
-    alone: alone.swept / alone.seconds,
-    cpuMicros: (alone.cpu / alone.swept) * 1e6,
-    shared: (done - first - alone.swept) / (seconds() - alone.seconds),
+    seconds: (performance.now() - began) / 1000,
+    alone: alone / (first.seconds + rest.seconds),
+    cpuMicros: ((first.cpu + rest.cpu) / alone) * 1e6,
+    shared: shared.swept / shared.seconds,
   };
 }
 

@@ -36,23 +36,23 @@ describe("a long piece of work in steps", () => {
   it("takes as many at once as fit in a step's time, alone and beside others", async () => {
     const alone = scene();
     await alone.steps.forget(2000, alone.work);
-    expect(alone.sizes.slice(0, 5)).toEqual([16, 32, 64, 80, 80]);
+    expect(alone.sizes.slice(0, 5)).toEqual([8, 16, 32, 64, 80]);
     expect(new Set(alone.rests)).toEqual(new Set([0]));
     const shared = scene({ isShared: true });
     await shared.steps.forget(2000, shared.work);
-    expect(shared.sizes.slice(0, 5)).toEqual([16, 32, 32, 32, 32]);
+    expect(shared.sizes.slice(0, 5)).toEqual([8, 16, 24, 24, 24]);
   });
 
   it("rests as long as it worked when somebody else is there", async () => {
     const { steps, work, rests } = scene({ isShared: true });
     await steps.forget(500, work);
-    expect(rests.slice(0, 3)).toEqual([2, 4, 4]);
+    expect(rests.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
   it("does not fall to a few a step where the disk is slow", async () => {
     const { steps, work, sizes } = scene({ isShared: true, stepMs: 50 });
     await steps.forget(200, work);
-    expect(Math.min(...sizes.slice(0, -1))).toBe(16);
+    expect(Math.min(...sizes.slice(0, -1))).toBe(8);
   });
 
   it("never does more at once than it may", async () => {

@@ -2,9 +2,9 @@ import { setTimeout as pause, setImmediate as turn } from "node:timers/promises"
 
 /** What a step is to take, while nobody else is at work and while somebody is: whoever calls meanwhile waits for one. */
 const ALONE_MS = 10;
-const SHARED_MS = 4;
+const SHARED_MS = 3;
 /** A commit waits for the disk, whatever is in it: with less than this, a step would do little else. */
-const LEAST = 16;
+const LEAST = 8;
 
 export interface Pace {
   /** The most that one step does. */
