@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { createDice } from "../simulation/random.ts";
 import { caller, type Loose, minimalIntake } from "../support/harness.ts";
 import { create, eventsOf, submit, until } from "../support/moves.ts";
@@ -18,8 +18,8 @@ const SEED = Number(process.env.FORMBRIDGE_DELIVERY_SEED ?? Date.now() % 1_000_0
 
 const dice = createDice(SEED);
 const cleanUp: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const undo of cleanUp.reverse()) await undo();
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).reverse()) await undo();
 });
 
 interface Story {
