@@ -78,8 +78,8 @@ const fillDatabase: Fill = async (client, folder, { from, copies }) => {
   await writeTemplate(client, { folder, databaseUrl, writes: 1 });
   await postgres.run(
     databaseUrl,
-    `UPDATE formbridge.submissions SET expires_at = ${from}, warn_at = NULL,
-       doc = jsonb_set(doc::jsonb, '{expiresAt}', to_jsonb(${from}))::text`,
+    `UPDATE formbridge.submissions
+       SET expires_at = ${from}, warn_at = NULL, doc = replace(doc, '"expiresAt":' || expires_at, '"expiresAt":${from}')`,
   );
   await fillPostgres(postgres, { databaseUrl, copies });
   return {
