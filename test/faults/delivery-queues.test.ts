@@ -3,10 +3,9 @@ import { afterEach, expect, test } from "vitest";
 import { openNats, openRabbitmq, openRedis } from "../../packages/couriers/test/receivers.ts";
 import { type Loose, minimalIntake } from "../support/harness.ts";
 import { create, submit, until } from "../support/moves.ts";
-import { type Api, besideWorkers, embedded, patient } from "./delivery-scene.ts";
+import { type Api, besideWorkers, embedded, isLong, patient } from "./delivery-scene.ts";
 import { ADMIN_KEY } from "./ledger-check.ts";
 
-const isLong = process.env.FORMBRIDGE_LONG === "1";
 /** To each queue; the long form sends ten thousand in all. */
 const SUBMISSIONS = isLong ? 3_334 : 15;
 const KILLS = isLong ? 50 : 1;
@@ -29,7 +28,7 @@ async function openLines(api: Api): Promise<Line[]> {
     Object.entries(openers).map(async ([id, open]) => {
       const opened = await open({ timeoutMs: 1_000 });
       cleanUp.push(() => opened.close());
-      const retryPolicy = { maxAttempts: 100, initialDelayMs: 20, maxDelayMs: 200, factor: 2 };
+      const retryPolicy = { maxAttempts: 100, initialDelayMs: 20, maxDelayMs: 500, factor: 2 };
       const body = { ...minimalIntake(id), destination: { ...opened.destination, retryPolicy } };
       expect((await api.call("PUT", `/intakes/${id}`, { key: ADMIN_KEY, body })).status).toBe(201);
       return { id, opened };
@@ -48,9 +47,11 @@ async function send(api: Api, { id }: Line, progress: Progress): Promise<string[
   async function client(): Promise<void> {
     for (let index = next++; index < SUBMISSIONS; index = next++) {
       const idempotencyKey = `create-${id}-${index}`.padEnd(32, "-");
-      const { body } = await create(api, id, { body: { idempotencyKey, initialFields: { name: `n${index}` } } });
+      const made = await create(api, id, { body: { idempotencyKey, initialFields: { name: `n${index}` } } });
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+      const { body } = made;
       const reply = await submit(api, body.resumeToken, `submit-${index}`, { headers: { prefer: "wait=0" } });
-      expect(reply.status).toBe(200);
+      expect(reply.status, JSON.stringify(reply.body)).toBe(200);
       ids.push(body.submissionId);
       progress.submitted += 1;
     }

@@ -2,11 +2,10 @@ import { afterEach, expect, test } from "vitest";
 import { createDice } from "../simulation/random.ts";
 import { caller, type Loose, minimalIntake } from "../support/harness.ts";
 import { create, eventsOf, submit, until } from "../support/moves.ts";
-import { type Api, besideWorkers, embedded, patient, type Scene } from "./delivery-scene.ts";
+import { type Api, besideWorkers, embedded, isLong, patient, type Scene } from "./delivery-scene.ts";
 import { ADMIN_KEY } from "./ledger-check.ts";
 import { type Receiver, startReceiver } from "./webhook-receiver.ts";
 
-const isLong = process.env.FORMBRIDGE_LONG === "1";
 const SUBMISSIONS = isLong ? 10_000 : 60;
 const KILLS = isLong ? 50 : 2;
 const CLIENTS = 8;
