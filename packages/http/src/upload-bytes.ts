@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendAnswer } from "./encode.ts";
 import { type ByteRange, parseRange } from "./parse/range.ts";
 import type { CookieOptions } from "./session-cookie.ts";
-import { serveTus } from "./tus.ts";
 
 export interface UploadBytesOptions extends CookieOptions {
   operations: Operations;
@@ -51,6 +50,7 @@ export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOp
         await closing(request, reply, async () => {
           const upload = await operations.resumeUpload(grantOf(request));
           const body = request.method === "PATCH" ? bodyOf(request, options.idleMs) : undefined;
+          const { serveTus } = await import("./tus.ts");
           return await serveTus({ request, reply, upload, body });
         }),
     });

@@ -1,5 +1,4 @@
 import { createAesSealer } from "@formbridge/core";
-import { openCopyTarget, openPostgresBackend } from "@formbridge/store-postgres";
 import { openCopySource } from "@formbridge/store-sqlite";
 import { Command } from "commander";
 import { type DatabaseChoice, readConfigOn } from "../config/config.ts";
@@ -11,6 +10,7 @@ type Postgres = DatabaseChoice & { kind: "postgres" };
 
 /** Re-computes every history where it is now, as many at once as there are connections. */
 async function verifyHistories(choice: Postgres, tenants: ReadonlySet<string>): Promise<void> {
+  const { openPostgresBackend } = await import("@formbridge/store-postgres");
   const backend = await openPostgresBackend(choice);
   async function verifyAll(tenant: string, ids: AsyncIterable<string>): Promise<void> {
     for await (const submissionId of ids) {
@@ -38,6 +38,7 @@ async function copy(from: string, to: string): Promise<void> {
   }
   const source = openCopySource(file.file);
   try {
+    const { openCopyTarget } = await import("@formbridge/store-postgres");
     const opened = await openCopyTarget(choice);
     try {
       const copied = await copyStore(source, opened, {

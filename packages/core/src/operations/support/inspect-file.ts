@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { fileTypeFromBuffer, supportedMimeTypes } from "file-type";
 import { type Content, plainType } from "../../domain/files/content-type.ts";
 
 /** Enough for every magic, and for the first entries of a package; more is never held. */
@@ -41,13 +40,17 @@ export async function inspectFile(bytes: AsyncIterable<Uint8Array>, announced: s
     office.see(chunk);
   }
   const start = Buffer.concat(head);
-  const content = await contentOf({ start, tail: tail.bytes(), text: text.end(), office: office.kind() });
-  const isUnmarked = !hasMagic(announced);
+  // Loaded with the first file: it knows hundreds of formats.
+  const formats = await import("file-type");
+  const content = await contentOf(formats, { start, tail: tail.bytes(), text: text.end(), office: office.kind() });
+  const isUnmarked = !hasMagic(formats, announced);
   return { sizeBytes, sha256: digest.digest("hex"), content: { ...content, isUnmarked } };
 }
 
+type Formats = typeof import("file-type");
+
 /** Every picture, sound, film and font, every document of an office, and whatever else is known has one. */
-const hasMagic = (type: string): boolean =>
+const hasMagic = ({ supportedMimeTypes }: Formats, type: string): boolean =>
   supportedMimeTypes.has(plainType(type) as never) ||
   /^(?:image|audio|video|font)\/|officedocument|opendocument|ms-|msword|pdf|zip/.test(plainType(type));
 
@@ -62,7 +65,7 @@ interface Seen {
 const TEXT_FORMATS = new Set(["application/pdf", "application/postscript", "application/eps", "application/rtf"]);
 const MARKUP_FORMATS = new Set(["application/xml", "image/svg+xml", "text/html"]);
 
-async function contentOf({ start, tail, text, office }: Seen): Promise<Content> {
+async function contentOf({ fileTypeFromBuffer }: Formats, { start, tail, text, office }: Seen): Promise<Content> {
   const known = (await fileTypeFromBuffer(start).catch(() => undefined))?.mime;
   const magic = known === "application/x-cfb" ? (office ?? known) : known;
   if (text.isText && !(magic !== undefined && TEXT_FORMATS.has(magic))) {
