@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { parseJsonBody } from "@formbridge/core";
 import { serveMcpStdio } from "@formbridge/mcp";
 import type { TestServer } from "../support/harness.ts";
 import { connectMcp, type Era, PROTOCOLS, type Way } from "../support/mcp-clients.ts";
@@ -27,6 +28,7 @@ function onPipes({ server }: TestServer): Way {
     input,
     output,
     maxMessageBytes: 1_000_000,
+    parse: (line) => parseJsonBody(line, { maxDepth: 64, maxKeys: 10_000 }),
     onError: (error) => {
       throw error;
     },

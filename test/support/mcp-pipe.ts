@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { parseJsonBody } from "@formbridge/core";
 import { serveMcpStdio } from "@formbridge/mcp";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
@@ -42,6 +43,7 @@ export async function connectOldMcp({ server }: TestServer, { key, onElicit }: O
     input: toServer,
     output: toHost,
     maxMessageBytes: 1_000_000,
+    parse: (line) => parseJsonBody(line, { maxDepth: 64, maxKeys: 10_000 }),
     onError: () => {},
   });
   const capabilities = onElicit === undefined ? {} : { elicitation: { form: {}, url: {} } };

@@ -1,4 +1,4 @@
-import { ContractError, type Health, type Operations } from "@formbridge/core";
+import { ContractError, type Health, type Operations, parseJsonBody } from "@formbridge/core";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -16,7 +16,6 @@ import { createHandler } from "./handle.ts";
 import { EVERY_ANSWER, FOR_OTHER_ORIGINS, PREFLIGHT, requestId, TLS_ONLY } from "./headers.ts";
 import { createMethodFinder } from "./known-methods.ts";
 import { createOpenApi } from "./openapi.ts";
-import { parseJsonBody } from "./parse/json-body.ts";
 import { refuseTokensInClear } from "./plain-http.ts";
 import { TOKEN_SHAPE } from "./route.ts";
 import { ROUTES } from "./routes.ts";

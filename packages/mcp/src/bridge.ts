@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { createLineWire, type LineWireOptions } from "./line-wire.ts";
 
 export interface BridgeOptions {
   /** The endpoint of the server, `…/mcp`. */
@@ -9,13 +9,15 @@ export interface BridgeOptions {
   input?: Readable;
   output?: Writable;
   maxMessageBytes: number;
+  parse: LineWireOptions["parse"];
   onError(error: Error): void;
 }
 
 /** Joins a host on standard input and output with a server elsewhere: every message goes on as it is. */
-export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Promise<void>; close(): Promise<void> }> {
+export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Promise<void>; finish(): void }> {
   const { url, key, input = process.stdin, output = process.stdout, onError } = options;
-  const near = new StdioServerTransport(input, output, { maxBufferSize: options.maxMessageBytes });
+  const { maxMessageBytes, parse } = options;
+  const { transport: near, finish } = createLineWire({ input, output, maxMessageBytes, parse });
   // Only who passes messages on needs a client.
   const client = await import("@modelcontextprotocol/client");
   const far = new client.StreamableHTTPClientTransport(new URL(url), {
@@ -47,7 +49,7 @@ export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Prom
   });
   await far.start();
   await near.start();
-  return { ended, close: () => near.close() };
+  return { ended, finish };
 }
 
 /** What was agreed on is named with every later request, which older revisions ask for. */

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import type { Caller } from "@formbridge/core";
 import type { McpServer, Server } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { McpBinding } from "./binding.ts";
+import { createLineWire, type LineWireOptions } from "./line-wire.ts";
 
 export interface StdioOptions {
   binding: McpBinding;
@@ -10,16 +11,18 @@ export interface StdioOptions {
   input?: Readable;
   output?: Writable;
   maxMessageBytes: number;
+  parse: LineWireOptions["parse"];
   onError(error: Error): void;
 }
 
 /** Serves one host over standard input and output; `ended` resolves when the host has closed its side. */
-export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; close(): Promise<void> } {
+export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; finish(): void } {
   const { binding, caller, input = process.stdin, output = process.stdout, onError } = options;
-  const wire = new StdioServerTransport(input, output, { maxBufferSize: options.maxMessageBytes });
+  const { maxMessageBytes, parse } = options;
+  const { transport: wire, finish } = createLineWire({ input, output, maxMessageBytes, parse });
   const make = binding.serverFor(caller);
   const serving = new Set<Server>();
-  const handle = serveStdio(
+  serveStdio(
     async (context) => {
       const server = (await make(context)) as Exclude<Awaited<ReturnType<typeof make>>, McpServer>;
       serving.add(server);
@@ -40,5 +43,5 @@ export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; cl
       resolve();
     };
   });
-  return { ended, close: () => handle.close() };
+  return { ended, finish };
 }

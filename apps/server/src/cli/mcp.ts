@@ -1,4 +1,4 @@
-import { createRandomness } from "@formbridge/core";
+import { createRandomness, parseJsonBody } from "@formbridge/core";
 import { Command } from "commander";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import type { RunningServer } from "../serve.ts";
@@ -27,7 +27,11 @@ export const mcpCommand = (): Command =>
       await (url === undefined ? serveHere(config) : passOn(config, url));
     });
 
-const maxMessageBytes = ({ limits }: Config): number => limits.maxBodyBytes;
+/** A message is read as a body of HTTP is. */
+const reading = ({ limits }: Config) => ({
+  maxMessageBytes: limits.maxBodyBytes,
+  parse: (line: Buffer) => parseJsonBody(line, limits),
+});
 const onError = (error: Error): void => complain(error.message);
 
 /** The whole server, with one more door: the host that started it. */
@@ -39,10 +43,10 @@ async function serveHere(config: Config): Promise<void> {
   const host = serveMcpStdio({
     binding: server.agents,
     caller: { address: "stdio", apiKey },
-    maxMessageBytes: maxMessageBytes(config),
+    ...reading(config),
     onError,
   });
-  closeOnSignal(host);
+  finishOnSignal(host);
   await host.ended;
   await server.stop();
 }
@@ -68,13 +72,13 @@ async function passOn(config: Config, url: string): Promise<void> {
   const bridge = await bridgeStdio({
     url,
     ...(key !== undefined && { key }),
-    maxMessageBytes: maxMessageBytes(config),
+    ...reading(config),
     onError,
   });
-  closeOnSignal(bridge);
+  finishOnSignal(bridge);
   await bridge.ended;
 }
 
-function closeOnSignal({ close }: { close(): Promise<void> }): void {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void close());
+function finishOnSignal({ finish }: { finish(): void }): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, finish);
 }

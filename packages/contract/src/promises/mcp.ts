@@ -82,6 +82,14 @@ export const MCP_PROMISES = [
     says: "formbridge mcp serves a host over standard input and output, writes nothing else there, and ends with it.",
   },
   {
+    id: "MCP-STDIO-STRICT",
+    says: "A line on standard input is read as strictly as a body of HTTP; a request that is refused for it gets its error.",
+  },
+  {
+    id: "MCP-STDIO-ANSWERED",
+    says: "What was asked before the host closed its side, or the process was told to end, is still answered.",
+  },
+  {
     id: "MCP-BRIDGE",
     says: "formbridge mcp --url passes messages on to a server with the key of the environment, and answers when that can't be reached.",
   },

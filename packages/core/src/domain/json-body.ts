@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { ContractError } from "@formbridge/core";
+import { ContractError } from "./error.ts";
 
 export interface JsonLimits {
   maxDepth: number;
@@ -41,7 +41,7 @@ function refuseRounding(_key: string, value: unknown, context?: { source: string
 }
 
 /** No number that is kept exactly needs this many characters; longer ones are not worth the time to compare. */
-const MAX_NUMBER_LENGTH = 400;
+const MAX_NUMBER_LENGTH = 360;
 
 const isSameNumber = (source: string, value: number): boolean =>
   source.length <= MAX_NUMBER_LENGTH && Number.isFinite(value) && plainDecimal(source) === plainDecimal(String(value));
