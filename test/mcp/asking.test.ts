@@ -108,6 +108,31 @@ it("[MCP-ASK-ACTOR] with a token alone the answers are a human's, and declared",
   }
 });
 
+it.each([
+  ["by a reference", { $defs: { marks: { properties: { pin: { "x-sensitive": true } } } }, $ref: "#/$defs/marks" }],
+  [
+    "by a reference in a condition",
+    {
+      $defs: { marks: { properties: { pin: { "x-fill": "human" } } } },
+      if: { required: ["pin"] },
+      then: { $ref: "#/$defs/marks" },
+    },
+  ],
+  ["with the whole form", { "x-sensitive": true }],
+])("[MCP-ASK-PLAIN] a field that is marked %s is not asked for", async (what, marks) => {
+  const id = what.replaceAll(" ", "-");
+  await server.putIntake({ id, schema: { type: "object", properties: { pin: { type: "string" } }, ...marks } });
+  let asked = 0;
+  const client = await hostThat(() => {
+    asked++;
+    return { action: "cancel" };
+  });
+  const { resumeToken } = await done(client, `formbridge_${id}_create`, {});
+  const args = { resumeToken, ask: ["pin"] };
+  const body = bodyOf(await client.callTool({ name: `formbridge_${id}_handoff`, arguments: args }));
+  expect([body.error?.type, asked]).toEqual(["bad_request", 0]);
+});
+
 it("[MCP-ASK-PLAIN] sensitive, human-only, file, nested and unknown fields are refused before anybody is asked", async () => {
   let asked = 0;
   const client = await hostThat(() => {

@@ -13,6 +13,7 @@ export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";
 export { type Instant, toIso } from "./domain/instant.ts";
 export { checkDefinition } from "./domain/intake/check-definition.ts";
 export { isObject, resolverOf, type SchemaNode } from "./domain/intake/schema-nodes.ts";
+export { schemaViewOf } from "./domain/intake/schema-view.ts";
 export { parseJsonBody } from "./domain/json-body.ts";
 export { DEFAULT_POLICY, type Policy } from "./domain/policy.ts";
 export type { ReviewLink } from "./domain/review/review-link.ts";

@@ -1,4 +1,4 @@
-import { ContractError } from "@formbridge/core";
+import { ContractError, schemaViewOf } from "@formbridge/core";
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 import type { Reply } from "./host-side.ts";
 
@@ -17,11 +17,12 @@ export function questionFor(schema: Schema, names: readonly string[]): Asked {
     const plain = isSchema(own) && Object.hasOwn(schema.properties as object, name) ? plainOf(own) : undefined;
     if (plain === undefined)
       throw unfit(name, "is not a plain field of the form: text, number, yes or no, or a choice");
-    const marks = mentions(schema, name);
-    if (marks.some((mark) => mark["x-sensitive"] === true)) throw unfit(name, "is sensitive");
-    if (marks.some((mark) => mark["x-fill"] === "human")) throw unfit(name, "is for a human to fill in who is known");
-    if (marks.some((mark) => mark["x-fill"] === "agent")) throw unfit(name, "is for an agent to fill in");
-    if (marks.some((mark) => mark["x-file"] !== undefined)) throw unfit(name, "is a file");
+    // By the same reading that seals values and refuses agents: a reference, a condition or the root may mark a field, too.
+    const { sensitive, fill, file } = schemaViewOf(schema).ruleAt([name]);
+    if (sensitive) throw unfit(name, "is sensitive");
+    if (fill === "human") throw unfit(name, "is for a human to fill in who is known");
+    if (fill === "agent") throw unfit(name, "is for an agent to fill in");
+    if (file !== undefined) throw unfit(name, "is a file");
     properties[name] = plain;
   }
   return { type: "object", properties };
@@ -35,19 +36,6 @@ const unfit = (name: string, why: string): ContractError =>
       fields: [{ path: "ask", code: "invalid_value", message: `${name} ${why}.` }],
     },
   );
-
-const PARTS = ["if", "then", "else", "not"] as const;
-const LISTS = ["allOf", "anyOf", "oneOf"] as const;
-
-/** Every place of the schema that says something about a member of the root: a condition may mark it, too. */
-function mentions(schema: Schema, name: string): Schema[] {
-  const own = isSchema(schema.properties) ? schema.properties[name] : undefined;
-  const parts: unknown[] = PARTS.map((part) => schema[part]);
-  const lists: unknown[] = LISTS.flatMap((list) => (Array.isArray(schema[list]) ? schema[list] : []));
-  const dependent = isSchema(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
-  const inner = [...parts, ...lists, ...dependent].filter(isSchema).flatMap((part) => mentions(part, name));
-  return isSchema(own) ? [own, ...inner] : inner;
-}
 
 const FORMATS = new Set(["email", "uri", "date", "date-time"]);
 const COMPLEX = ["$ref", "$dynamicRef", "allOf", "anyOf", "not", "if", "properties", "items"];

@@ -4,7 +4,7 @@ import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import { notAField } from "../intake/error-meaning.ts";
 import { readFieldPath } from "../intake/field-path.ts";
 import { isIndex } from "../intake/schema-nodes.ts";
-import { type SchemaView, viewOf } from "../intake/schema-view.ts";
+import { type SchemaView, schemaViewOf } from "../intake/schema-view.ts";
 import { assertStorable, isJsonObject, MAX_DEPTH, own } from "./json-values.ts";
 
 export type Path = readonly string[];
@@ -35,7 +35,7 @@ const MAX_EFFORT = 100_000;
 /** RFC 7396 with dot-paths at the top level and null where the schema takes it (CONTRACT §2, §13). */
 export function applyPatch(current: JsonObject, patch: Record<string, unknown>, intake: CompiledIntake): PatchResult {
   assertStorable(patch);
-  const view = viewOf(intake.definition.schema);
+  const view = schemaViewOf(intake.definition.schema);
   const work: Work = { intake, view, copied: new WeakSet(), set: [], removed: [], refused: new Map() };
   const root: JsonObject = { ...current };
   work.copied.add(root);

@@ -4,12 +4,12 @@ import { autoApproves } from "./auto-approve.ts";
 import type { CompiledIntake, Findings } from "./compiled-intake.ts";
 import { toFindings } from "./findings.ts";
 import { createSchemaValidator } from "./schema-validator.ts";
-import { viewOf } from "./schema-view.ts";
+import { schemaViewOf } from "./schema-view.ts";
 
 /** Makes a checked definition ready. Throws what ajv throws when the schema is none. */
 export function compileIntake(definition: IntakeDefinition): CompiledIntake {
   const validator = createSchemaValidator(definition.schema);
-  const { ruleAt, hasSensitive, hasFiles, hasFills } = viewOf(definition.schema);
+  const { ruleAt, hasSensitive, hasFiles, hasFills } = schemaViewOf(definition.schema);
   const context = { validator, ruleAt, hasSensitive };
   // A write asks for its findings more than once: to count, to decide, to answer. Fields are never changed in place.
   const known = new WeakMap<JsonObject, Findings>();

@@ -39,7 +39,7 @@ interface Inherited {
 const views = new WeakMap<object, SchemaView>();
 
 /** The view of a schema, made once for each schema object. */
-export function viewOf(schema: SchemaNode): SchemaView {
+export function schemaViewOf(schema: SchemaNode): SchemaView {
   const known = views.get(schema);
   if (known !== undefined) return known;
   const made = createSchemaView(schema);
