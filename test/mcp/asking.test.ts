@@ -115,7 +115,7 @@ it.each([
     {
       $defs: { marks: { properties: { pin: { "x-fill": "human" } } } },
       if: { required: ["pin"] },
-      then: { $ref: "#/$defs/marks" },
+      else: { $ref: "#/$defs/marks" },
     },
   ],
   ["with the whole form", { "x-sensitive": true }],

@@ -57,9 +57,10 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
   const { operations, catalog, version, serverClass = Server } = parts;
   const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
   const shown = () => catalog.showTo(caller);
-  server.setRequestHandler("tools/list", async (_request, context) => {
-    return { tools: [...(await shown()).tools(), ...formToolsFor(capabilitiesOf(server, context))] };
-  });
+  const told = inProtocol(parts.onError);
+  server.setRequestHandler("tools/list", (_request, context) =>
+    told(async () => ({ tools: [...(await shown()).tools(), ...formToolsFor(capabilitiesOf(server, context))] })),
+  );
   const call = async (name: string, args: unknown, context: ServerContext) => {
     const result = await callTool({
       operations,
@@ -77,31 +78,37 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
     return result;
   };
   server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) =>
-    parts.inFlight.track(call(name, args, context).catch(answeredInstead)),
+    parts.inFlight.track(told(() => call(name, args, context).catch(answeredInstead))),
   );
   parts.tasks.serve(server, caller, ({ name, args: { waitMs: _waited, ...args } }, context) =>
-    call(name, args, context),
+    told(() => call(name, args, context)),
   );
-  server.setRequestHandler("resources/list", async (_request, context) => {
-    const { intakes } = await shown();
-    const listed = listedResources(intakes.filter(({ retired }) => !retired));
-    const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(parts.uploadOrigins())] : [];
-    return { resources: [...listed, ...forApps] };
-  });
+  server.setRequestHandler("resources/list", (_request, context) =>
+    told(async () => {
+      const { intakes } = await shown();
+      const listed = listedResources(intakes.filter(({ retired }) => !retired));
+      const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(parts.uploadOrigins())] : [];
+      return { resources: [...listed, ...forApps] };
+    }),
+  );
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
-  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
-    if (uri === FORM_URI) return { contents: [{ uri, ...readForm(parts.uploadOrigins()) }] };
-    const content = await readResource({ operations, caller, uri }).catch((error: unknown) => {
-      throw asProtocolError(error, uri);
-    });
-    if (content === undefined) throw new ResourceNotFoundError(uri);
-    return { contents: [{ uri, ...content }] };
-  });
+  server.setRequestHandler("resources/read", ({ params: { uri } }) =>
+    told(async () => {
+      if (uri === FORM_URI) return { contents: [{ uri, ...readForm(parts.uploadOrigins()) }] };
+      const content = await readResource({ operations, caller, uri });
+      if (content === undefined) throw new ResourceNotFoundError(uri);
+      return { contents: [{ uri, ...content }] };
+    }, uri),
+  );
   server.setRequestHandler("prompts/list", () => ({ prompts: [...PROMPTS] }));
-  server.setRequestHandler("prompts/get", async ({ params: { name, arguments: args = {} } }) => {
-    const text = promptOf({ name, args, view: await shown() });
-    return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
-  });
+  server.setRequestHandler("prompts/get", ({ params: { name, arguments: args = {} } }) =>
+    told(async () => {
+      const text = promptText({ name, args, view: await shown() });
+      if (text === undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`);
+      return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
+    }),
+  );
   return server;
 }
 
@@ -110,24 +117,28 @@ function answeredInstead(thrown: unknown): AnsweredInstead["result"] {
   throw thrown;
 }
 
-function promptOf(call: Parameters<typeof promptText>[0]): string {
-  const text = inProtocol(() => promptText(call));
-  if (text === undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${call.name.slice(0, 200)}`);
-  return text;
-}
+/** Whatever goes wrong is told as the protocol's errors: the SDK would send the words of any other to the client. */
+const inProtocol =
+  (onError: ServerParts["onError"]) =>
+  async <Result>(work: () => Promise<Result>, uri?: string): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw asProtocolError(error, { onError, ...(uri !== undefined && { uri }) });
+    }
+  };
 
-function inProtocol<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw asProtocolError(error);
+/** What is not there, or not for this caller, is one answer; the rest keeps the contract's words as data. What is ours is logged. */
+function asProtocolError(
+  error: unknown,
+  { onError, uri }: { onError: ServerParts["onError"]; uri?: string },
+): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (!(error instanceof ContractError)) {
+    onError(error);
+    return new ProtocolError(ProtocolErrorCode.InternalError, "Something went wrong on our side; it was logged.");
   }
-}
-
-/** What is not there, or not for this caller, is one answer; the rest keeps the contract's words as data. */
-function asProtocolError(error: unknown, uri?: string): unknown {
-  if (!(error instanceof ContractError)) return error;
+  if (error.type === "service_unavailable" && error.cause !== undefined) onError(error.cause);
   const isGone = error.type === "not_found" || error.type === "token_invalid";
   if (isGone && uri !== undefined) return new ResourceNotFoundError(uri);
   return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, errorBody(error));

@@ -78,6 +78,10 @@ export const MCP_PROMISES = [
     says: "A client that disappears mid-call leaves nothing half done, and the same call with its idempotency key tells what became of it.",
   },
   {
+    id: "MCP-OWN-MISTAKES",
+    says: "What goes wrong on our side is logged, and told to the caller without its words.",
+  },
+  {
     id: "MCP-STDIO",
     says: "formbridge mcp serves a host over standard input and output, writes nothing else there, and ends with it.",
   },
