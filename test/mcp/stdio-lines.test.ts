@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { parseJsonBody } from "@formbridge/core";
 import { bridgeStdio, serveMcpStdio } from "@formbridge/mcp";
@@ -93,4 +95,31 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     await host.ended;
     expect(host.answerTo(11)?.result.structuredContent.ok).toBe(true);
   });
+});
+
+it("[MCP-BRIDGE] a server that answers with the key it was sent does not bring it to the host or the log", async () => {
+  const key = `fbk_${"q".repeat(43)}`;
+  const parrot = createServer((request, response) => response.writeHead(500).end(`${request.headers.authorization}`));
+  await new Promise<void>((resolve) => parrot.listen(0, "127.0.0.1", resolve));
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let told = "";
+  const noted: string[] = [];
+  output.setEncoding("utf8").on("data", (more: string) => {
+    told += more;
+  });
+  const bridge = await bridgeStdio({
+    url: `http://127.0.0.1:${(parrot.address() as AddressInfo).port}/mcp`,
+    key,
+    input,
+    output,
+    maxMessageBytes: 1_000_000,
+    parse: (line) => JSON.parse(line.toString()),
+    onError: ({ message }) => noted.push(message),
+  });
+  input.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await bridge.ended;
+  parrot.close();
+  expect(told).toContain("could not be asked");
+  expect(told + noted.join(" ")).not.toContain(key);
+  expect(noted.join(" ")).toContain("Bearer [key]");
 });

@@ -179,4 +179,11 @@ describe("formbridge mcp --url", { timeout: 2 * PATIENCE }, () => {
     expect(await bare.ended).toBe(1);
     expect(bare.stderr()).toContain("--url");
   });
+
+  it("[MCP-BRIDGE] takes no URL with a password, and does not print it", async () => {
+    const bare = startBare(["--url", "http://ada:hidden@127.0.0.1:9/mcp"]);
+    expect(await bare.ended).toBe(1);
+    expect(bare.stderr()).toContain("--url");
+    expect(bare.stderr()).not.toContain("hidden");
+  });
 });

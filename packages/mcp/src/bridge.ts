@@ -15,7 +15,8 @@ export interface BridgeOptions {
 
 /** Joins a host on standard input and output with a server elsewhere: every message goes on as it is. */
 export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Promise<void>; finish(): void }> {
-  const { url, key, input = process.stdin, output = process.stdout, onError } = options;
+  const { url, key, input = process.stdin, output = process.stdout } = options;
+  const onError = (error: Error): void => options.onError(new Error(wordsOf(error, key)));
   const { maxMessageBytes, parse } = options;
   const { transport: near, finish } = createLineWire({ input, output, maxMessageBytes, parse });
   // Only who passes messages on needs a client.
@@ -36,7 +37,7 @@ export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Prom
     far.send(message).catch((error: Error) => {
       onError(error);
       // Without an answer the host would wait for its own time-out.
-      if ("method" in message && "id" in message) answer(unreachable(message.id, error));
+      if ("method" in message && "id" in message) answer(unreachable(message.id, wordsOf(error, key)));
     });
   };
   const ended = new Promise<void>((resolve) => {
@@ -59,8 +60,17 @@ function noteVersion(message: JSONRPCMessage, far: StreamableHTTPClientTransport
   if (typeof protocolVersion === "string") far.setProtocolVersion(protocolVersion);
 }
 
-const unreachable = (id: string | number, error: Error): JSONRPCMessage => ({
+/** Why it failed, as far as the words go. What a server answers may repeat what it was sent: never the key. */
+function wordsOf({ message, cause }: Error, key: string | undefined): string {
+  const why = cause instanceof Error && !message.includes(cause.message) ? `${message} (${reasonOf(cause)})` : message;
+  return key === undefined ? why : why.replaceAll(key, "[key]");
+}
+
+const reasonOf = (cause: Error & { code?: unknown }): string =>
+  cause.message === "" ? String(cause.code ?? cause.name) : cause.message;
+
+const unreachable = (id: string | number, words: string): JSONRPCMessage => ({
   jsonrpc: "2.0",
   id,
-  error: { code: -32000, message: `The FormBridge server could not be asked: ${error.message.slice(0, 300)}` },
+  error: { code: -32000, message: `The FormBridge server could not be asked: ${words.slice(0, 300)}` },
 });

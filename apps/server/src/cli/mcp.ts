@@ -67,6 +67,10 @@ async function passOn(config: Config, url: string): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new ConfigError(`--url is ${JSON.stringify(url)}; it takes the URL of a server's /mcp.`);
   }
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") {
+    throw new ConfigError("--url has a user name or a password; the key comes from FORMBRIDGE_MCP_KEY.");
+  }
   const { bridgeStdio } = await import("@formbridge/mcp");
   const { key } = config.mcp;
   const bridge = await bridgeStdio({
