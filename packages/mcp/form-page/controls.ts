@@ -2,7 +2,7 @@ import { dotted, type Path, setAt, valueAt } from "./changes.ts";
 import { el } from "./dom.ts";
 import { describe, type FormView, idOf } from "./field.ts";
 import type { FieldNode } from "./schema.ts";
-import { isSame, type Json } from "./wire.ts";
+import { isSame, type Json, jsonIn, numberIn } from "./wire.ts";
 
 type Control = HTMLElement;
 
@@ -64,16 +64,13 @@ function shownText(node: FieldNode, value: Json | undefined): string {
   return node.kind === "json" || typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** What can't be read as a number or as JSON is sent as it was typed: the server keeps it and says what is wrong. */
+/** What can't be read as one number or as JSON is sent as it was typed: the server keeps it and says what is wrong. */
 function readText(node: FieldNode, typed: string): Json | undefined {
   if (typed.trim() === "") return undefined;
-  if (node.kind === "number") {
-    const number = Number(typed.trim().replace(",", "."));
-    return Number.isFinite(number) ? number : typed;
-  }
+  if (node.kind === "number") return numberIn(typed) ?? typed;
   if (node.kind !== "json") return typed;
   try {
-    return JSON.parse(typed) as Json;
+    return jsonIn(typed);
   } catch {
     return typed;
   }

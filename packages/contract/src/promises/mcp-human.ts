@@ -8,6 +8,10 @@ const APP = [
   { id: "MCP-APP-ONLY", says: "The form's tool is marked as the app's, and not shown to a client that shows no apps." },
   { id: "MCP-APP-FIELDS", says: "The form shows and fills every kind of field: nested, lists, choices, dates, files." },
   {
+    id: "MCP-APP-NUMBERS",
+    says: "A number is kept as it was typed in the form, or sent as text for the server to refuse: never as another one.",
+  },
+  {
     id: "MCP-APP-ERRORS",
     says: "What is wrong stands at its field, in the contract's words, and is read out with it.",
   },

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { jsonIn, numberIn } from "../form-page/wire.ts";
+
+it.each([
+  ["12", 12],
+  [" -1.50 ", -1.5],
+  ["2,5", 2.5],
+  ["0,125", 0.125],
+  ["1e3", 1000],
+  ["9007199254740991", 9007199254740991],
+  ["0.000000000000000001", 1e-18],
+])("[MCP-APP-NUMBERS] %s is the number that it says", (typed, number) => {
+  expect(numberIn(typed)).toBe(number);
+});
+
+it.each([
+  "1,000",
+  "12,345,678",
+  "1,2,3",
+  "1.2.3",
+  "9007199254740993",
+  "0.12345678901234567",
+  "1e999",
+  "0x10",
+  "ten",
+  "-",
+])("[MCP-APP-NUMBERS] %s is not taken for another number", (typed) => {
+  expect(numberIn(typed)).toBeUndefined();
+});
+
+it("[MCP-APP-NUMBERS] numbers inside of JSON are kept as typed, or not taken", () => {
+  expect(jsonIn('{"a":[1,2.5]}')).toEqual({ a: [1, 2.5] });
+  expect(() => jsonIn('{"a":9007199254740993}')).toThrow();
+});
