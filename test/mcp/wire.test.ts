@@ -78,6 +78,23 @@ describe("JSON-RPC that is none", () => {
     expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: -32600 });
   });
 
+  it("[MCP-MALFORMED] a batch asks for a list once", async () => {
+    const ask = (id: number, method: string) => ({ jsonrpc: "2.0", id, method });
+    const old = { "mcp-protocol-version": "2025-03-26" };
+    const twice = await post([ask(1, "tools/list"), ask(2, "tools/list")], old);
+    expect({ status: twice.status, code: twice.body.error?.code }).toEqual({ status: 400, code: -32600 });
+    expect((await post([ask(1, "tools/list"), ask(2, "prompts/list")], old)).status).toBe(200);
+  });
+
+  it.each([1.5, 1e21])("[MCP-MALFORMED] the id %d is refused, however plain the request is", async (id) => {
+    for (const type of ["application/json", "application/json; charset=utf-8"]) {
+      const { headers, body } = rpcRequest("tools/call", aCreate);
+      const sent = { headers: { ...headers, "content-type": type }, raw: JSON.stringify({ ...body, id }) };
+      const reply = await server.call("POST", "/mcp", sent);
+      expect({ status: reply.status, code: reply.body.error?.code }).toEqual({ status: 400, code: -32600 });
+    }
+  });
+
   it("[MCP-MALFORMED] unknown methods, wrong params and headers that lie are refused", async () => {
     const odd = async (method: string, params: Loose, headers: Loose = {}) => {
       const made = rpcRequest(method, params);

@@ -60,9 +60,20 @@ const NEVER = new AbortController().signal;
 /** A short message may have a long answer: a batch must not be a way to ask for thousands of them. */
 const MAX_BATCH = 20;
 
-const tooManyAtOnce = (): Response =>
+/** The longest answers are lists, and nobody needs the same one twice. */
+function isTooMuch(batch: readonly unknown[]): boolean {
+  const methods = batch.map((message) => (message as { method?: unknown } | null)?.method);
+  const lists = methods.filter((method) => typeof method === "string" && method.endsWith("/list"));
+  return batch.length > MAX_BATCH || new Set(lists).size < lists.length;
+}
+
+const tooMuchAtOnce = (): Response =>
   Response.json(
-    { jsonrpc: "2.0", id: null, error: { code: -32600, message: `A batch has at most ${MAX_BATCH} messages.` } },
+    {
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32600, message: `A batch has at most ${MAX_BATCH} messages, and asks for a list once.` },
+    },
     { status: 400 },
   );
 
@@ -107,7 +118,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
   return {
     serverFor,
     async fetch({ request, body, caller }) {
-      if (Array.isArray(body) && body.length > MAX_BATCH) return tooManyAtOnce();
+      if (Array.isArray(body) && isTooMuch(body)) return tooMuchAtOnce();
       await operations.checkCaller({ caller });
       // The SDK hands this on untouched; the credential itself stays with us.
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [] };

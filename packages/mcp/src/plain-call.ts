@@ -52,7 +52,7 @@ export function readPlain(headers: Headers, body: unknown): PlainCall | PlainLis
   if (headers["content-type"] !== "application/json" || !isObject(body)) return undefined;
   const { jsonrpc, id, method, params = {} } = body;
   if (jsonrpc !== "2.0" || !isObject(params) || !hasOnly(body, ["jsonrpc", "id", "method", "params"])) return undefined;
-  if (typeof id !== "string" && typeof id !== "number") return undefined;
+  if (typeof id !== "string" && !(typeof id === "number" && Number.isSafeInteger(id))) return undefined;
   const { _meta: meta, name, arguments: args } = params;
   if (method === "tools/list") {
     const modern = hasOnly(params, ["_meta"]) ? revisionOf(headers, { method, meta }) : undefined;
