@@ -96,8 +96,12 @@ function refusal({ headers }: FastifyRequest, { hosts, origins }: Door): Contrac
 const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 
-function hostNameOf(host: string | undefined): string | undefined {
-  const url = `http://${host ?? ""}`;
+/** A name or an address, and a port: a URL would also read a user, a path or a fragment out of it. */
+const HOST = /^(?:\[[\da-f:.]+\]|[^\s/\\?#@:[\]]+)(?::\d*)?$/i;
+
+function hostNameOf(host = ""): string | undefined {
+  if (!HOST.test(host)) return undefined;
+  const url = `http://${host}`;
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
 
