@@ -167,6 +167,16 @@ describe("the door", () => {
   );
 });
 
+describe("a client without a name that can be kept", () => {
+  it("[MCP-ACTOR] is named without half a character", async () => {
+    const clientInfo = { name: `${"x".repeat(199)}😀`, version: "1" };
+    const made = rpcRequest("tools/call", aCreate, { "io.modelcontextprotocol/clientInfo": clientInfo });
+    const { body } = await server.call("POST", "/mcp", made);
+    const { createdBy } = await record(server, body.result.structuredContent.submissionId);
+    expect(createdBy.id.isWellFormed()).toBe(true);
+  });
+});
+
 describe("a client that disappears", () => {
   it("[MCP-GONE] leaves a call that was done or was not, and its key tells which", async () => {
     const args = { initialFields: { to: "Rome" }, idempotencyKey: `gone-${"k".repeat(32)}` };
