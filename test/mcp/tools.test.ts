@@ -183,3 +183,18 @@ describe("tools that are not there", () => {
     await expect(anybody.client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 });
   });
 });
+
+it("[RUNNING-INTAKES-RETIRE] the tools of a retired intake are not listed, and go on with what runs, with a key or without", async () => {
+  const { server } = scene;
+  for (const caller of [admin, anybody]) {
+    await server.putIntake({ id: "leaving" });
+    const { resumeToken } = await caller.done("formbridge_leaving_create", {});
+    await server.call("DELETE", "/intakes/leaving", { key: server.adminKey });
+    expect(await namesFor(caller)).not.toContain("formbridge_leaving_set");
+    const { items } = await caller.done("formbridge_list_intakes", {});
+    expect(items.map(({ id }: Loose) => id)).not.toContain("leaving");
+    await caller.refused("formbridge_leaving_create", {}, "not_found");
+    const set = await caller.done("formbridge_leaving_set", { resumeToken, fields: { name: "Ada" } });
+    expect(set.version).toBe(2);
+  }
+});

@@ -24,14 +24,14 @@ const MAX_INTAKES = 1_000;
 
 /**
  * The intakes that a caller sees, whole, for a binding that makes something of each of them. Without a key these are the public
- * ones of the operator's own tenant.
+ * ones of the operator's own tenant. Retired ones are among them: what runs goes on.
  */
 export async function openIntakes({ deps }: Context, call: { caller: Caller }): Promise<OpenIntakes> {
   const principal = await authenticate(deps, call.caller);
   const tenant = principal?.tenant ?? DEFAULT_TENANT;
   const stored = await deps.backend.intakes.list({ tenant }, MAX_INTAKES);
-  const seen = stored.filter(({ definition, retired }) =>
-    principal === undefined ? definition.access === "public" && !retired : reachesIntake(principal, definition.id),
+  const seen = stored.filter(({ definition }) =>
+    principal === undefined ? definition.access === "public" : reachesIntake(principal, definition.id),
   );
   const intakes = seen.map((intake) => ({
     digest: intake.digest,

@@ -28,7 +28,8 @@ const listTool: Tool = {
     if (caller.apiKey !== undefined) return await operations.listIntakes({ caller, query: query as ListIntakesQuery });
     // Without a key: what the tools of such a caller are made of.
     const { intakes } = await operations.openIntakes({ caller });
-    return { body: { ok: true, items: intakes.map(({ definition }) => itemOf(definition)) } };
+    const open = intakes.filter(({ retired }) => !retired);
+    return { body: { ok: true, items: open.map(({ definition }) => itemOf(definition)) } };
   },
   short: (body) => ({
     ok: true,
