@@ -33,7 +33,7 @@ export default defineConfig({
           name: "postgres",
           include: ["test/contract/**/*.test.ts"],
           exclude: [
-            "test/contract/{bad-input*,cors-and-headers,fields-schema,jwt*,logs,names,openapi,redis,tokens-at-rest}.test.ts",
+            "test/contract/{bad-input*,cors-and-headers,fields-schema,jwt*,logs,names,openapi,redis,tokens-at-rest,uploads-hostile,uploads-slow}.test.ts",
           ],
           env: { FORMBRIDGE_TEST_STORE: "postgres" },
         },
