@@ -1,0 +1,12 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const ROOT = join(import.meta.dirname, "../..");
+export const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+/** All of the documentation. */
+export const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  ...globSync("docs/**/*.md", { cwd: ROOT }).toSorted(),
+];
