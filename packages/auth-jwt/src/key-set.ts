@@ -1,12 +1,10 @@
+import { isObject } from "@formbridge/core";
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 
 export interface KeySet {
   find: JWTVerifyGetKey;
   size: number;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Reads a JSON Web Key Set. Throws an error that says what is wrong, and holds nothing of the keys. */
 export function readKeySet(value: unknown): KeySet {

@@ -1,4 +1,5 @@
 import type { ActorInput } from "@formbridge/contract";
+import { isObject } from "@formbridge/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -36,9 +37,6 @@ type Loose = Record<string, unknown>;
 const MODERN = "2026-07-28";
 const OLDER = new Set(["2025-11-25", "2025-06-18", "2025-03-26"]);
 const ENVELOPE = [PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY];
-
-const isObject = (value: unknown): value is Loose =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const hasOnly = (value: Loose, names: readonly string[]): boolean =>
   Object.keys(value).every((name) => names.includes(name));

@@ -1,4 +1,4 @@
-import type { Caller } from "@formbridge/core";
+import { type Caller, isObject } from "@formbridge/core";
 import {
   type CallToolResult,
   type ClientCapabilities,
@@ -145,12 +145,9 @@ async function askNow({ mcpReq }: ServerContext, question: Question, timeout: nu
 
 /** What comes back is the client's word: anything that is no reply counts as none. */
 function replyOf(given: unknown): Reply | undefined {
-  if (typeof given !== "object" || given === null) return undefined;
-  const { action, content } = given as { action?: unknown; content?: unknown };
+  if (!isObject(given)) return undefined;
+  const { action, content } = given;
   if (action === "decline" || action === "cancel") return { action };
   if (action !== "accept") return undefined;
-  return { action, ...(isRecord(content) && { content }) };
+  return { action, ...(isObject(content) && { content }) };
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

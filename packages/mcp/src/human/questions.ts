@@ -1,4 +1,4 @@
-import { ContractError, schemaViewOf } from "@formbridge/core";
+import { ContractError, isObject, schemaViewOf } from "@formbridge/core";
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 import type { Reply } from "./host-side.ts";
 
@@ -6,15 +6,12 @@ type Schema = Record<string, unknown>;
 type Asked = ElicitRequestFormParams["requestedSchema"];
 type Plain = Asked["properties"][string];
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What a host can ask for, as hosts want it said; throws for a field that is not for its eyes, or too much for its form. */
 export function questionFor(schema: Schema, names: readonly string[]): Asked {
   const properties: Record<string, Plain> = {};
   for (const name of names) {
-    const own = isSchema(schema.properties) ? schema.properties[name] : undefined;
-    const plain = isSchema(own) && Object.hasOwn(schema.properties as object, name) ? plainOf(own) : undefined;
+    const own = isObject(schema.properties) ? schema.properties[name] : undefined;
+    const plain = isObject(own) && Object.hasOwn(schema.properties as object, name) ? plainOf(own) : undefined;
     if (plain === undefined)
       throw unfit(name, "is not a plain field of the form: text, number, yes or no, or a choice");
     // By the same reading that seals values and refuses agents: a reference, a condition or the root may mark a field, too.
