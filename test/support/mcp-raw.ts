@@ -22,14 +22,14 @@ export interface RawReply {
 }
 
 /** What each request of 2026-07-28 carries about its client. */
-const ENVELOPE = {
+export const envelopeOf = (clientName: string) => ({
   "io.modelcontextprotocol/protocolVersion": PROTOCOLS.new,
-  "io.modelcontextprotocol/clientInfo": { name: "bot", version: "1.0.0" },
+  "io.modelcontextprotocol/clientInfo": { name: clientName, version: "1.0.0" },
   "io.modelcontextprotocol/clientCapabilities": {},
-};
+});
 
 export function requestBody(method: string, { id = 1, params = {} }: RawCall = {}): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: ENVELOPE, ...params } });
+  return JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: envelopeOf("bot"), ...params } });
 }
 
 export function requestHeaders(method: string, { key, headers, params }: RawCall = {}): Record<string, string> {

@@ -5,6 +5,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import type { Loose } from "./harness.ts";
+import { envelopeOf, requestHeaders } from "./mcp-raw.ts";
 
 /** What a test sees of a tool call. */
 export interface ToolReply {
@@ -109,23 +110,10 @@ export function hostOf(client: Client): Host {
   };
 }
 
-const ENVELOPE = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: CLIENT_NAME, version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
 /** A request of the newest revision as it stands on the wire. */
 export function rpcRequest(method: string, params: Record<string, unknown> = {}, meta: Record<string, unknown> = {}) {
-  const name = params.name ?? params.uri;
   return {
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": method,
-      ...(name !== undefined && { "mcp-name": String(name) }),
-    },
-    body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: { ...ENVELOPE, ...meta } } },
+    headers: requestHeaders(method, { params }),
+    body: { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: { ...envelopeOf(CLIENT_NAME), ...meta } } },
   };
 }
