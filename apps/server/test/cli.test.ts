@@ -114,8 +114,8 @@ describe("serve", () => {
     const { port } = occupant.address() as AddressInfo;
     const failed = start(["serve"], { FORMBRIDGE_PORT: String(port), FORMBRIDGE_DATA: data });
     closers.push(() => failed.child.kill("SIGKILL"));
-    await until(() => failed.stderr().includes(String(port)) || undefined);
-    const ended = await Promise.race([failed.finished, after(10_000)]);
+    await until(() => failed.stderr().includes(String(port)) || undefined, 60_000);
+    const ended = await Promise.race([failed.finished, after(60_000)]);
     expect(ended).toMatchObject({ code: 1 });
     const server = await serving({ FORMBRIDGE_DATA: data });
     expect(server.stdout()).toMatch(/fbk_[\w-]{43}/);
