@@ -6,8 +6,8 @@ import { create, submit, until } from "../support/moves.ts";
 import { type Api, besideWorkers, embedded, isLong, patient } from "./delivery-scene.ts";
 import { ADMIN_KEY } from "./ledger-check.ts";
 
-/** To each queue; the long form sends ten thousand in all. */
-const SUBMISSIONS = isLong ? 3_334 : 15;
+/** To each queue. */
+const SUBMISSIONS = isLong ? 10_000 : 15;
 const KILLS = isLong ? 50 : 1;
 const CLIENTS = 3;
 const TIMEOUT = isLong ? 3_600_000 : 240_000;
