@@ -6,6 +6,7 @@
  */
 import { existsSync, globSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../apps/server/src/cli/program.ts";
 import { SETTINGS, type Setting } from "../apps/server/src/config/settings.ts";
@@ -22,7 +23,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-function commandRows(command = createProgram(), above: string[] = []): string[][] {
+function commandRows(command: Command, above: string[] = []): string[][] {
   return command.commands.flatMap((child) => {
     const names = [...above, child.name()];
     if (child.commands.length > 0) return commandRows(child, names);
@@ -108,7 +109,7 @@ const TABLES: Record<string, { page: string; text: string }> = {
       ]),
     ),
   },
-  commands: { page: "docs/reference/cli.md", text: table(["command", "does"], commandRows()) },
+  commands: { page: "docs/reference/cli.md", text: table(["command", "does"], commandRows(await createProgram())) },
 };
 
 describe("tables", () => {

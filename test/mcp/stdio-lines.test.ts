@@ -4,6 +4,7 @@ import { PassThrough } from "node:stream";
 import { parseJsonBody } from "@formbridge/core";
 import { bridgeStdio, serveMcpStdio } from "@formbridge/mcp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { VERSION } from "../../apps/server/src/version.ts";
 import type { Loose, TestServer } from "../support/harness.ts";
 import { until } from "../support/moves.ts";
 import { emptyServer } from "./scene.ts";
@@ -37,7 +38,12 @@ async function connect(way: (typeof WAYS)[number]) {
   };
   const line =
     way === "serves"
-      ? serveMcpStdio({ ...common, binding: server.server.agents, caller: { address: "stdio" } })
+      ? serveMcpStdio({
+          ...common,
+          version: VERSION,
+          binding: Promise.resolve(server.server.agents),
+          caller: { address: "stdio" },
+        })
       : await bridgeStdio({ ...common, url: `${server.url}/mcp` });
   const answerTo = (id: number): Loose =>
     text

@@ -112,6 +112,25 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
     for (const line of bare.lines()) expect(JSON.parse(line).jsonrpc).toBe("2.0");
   });
 
+  it("[MCP-STDIO] says who it is before it has started; a start that fails is told to who asks for more", async () => {
+    const bare = startBare([], { FORMBRIDGE_INTAKES: join(folder.path, "nowhere") });
+    bare.send(INITIALIZE);
+    bare.send({ jsonrpc: "2.0", id: 2, method: "tools/list" });
+    expect((await bare.answer(1)).result.serverInfo.name).toBe("formbridge");
+    expect((await bare.answer(2)).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("could not start"),
+    });
+    expect(await bare.ended).toBe(1);
+    expect(bare.stderr()).toMatch(/nowhere.*FORMBRIDGE_INTAKES/);
+  });
+
+  it("[MCP-STDIO] a start that fails ends, though nobody has asked yet", async () => {
+    const bare = startBare([], { FORMBRIDGE_INTAKES: join(folder.path, "nowhere") });
+    expect(await bare.ended).toBe(1);
+    expect(bare.stderr()).toMatch(/^[^\n]*nowhere[^\n]*\n$/);
+  });
+
   it("[MCP-STDIO] a message over the limit ends the connection, not in an answer of something else", async () => {
     const bare = startBare([], { FORMBRIDGE_MAX_BODY_BYTES: "20000" });
     bare.send(INITIALIZE);

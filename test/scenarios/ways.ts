@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { parseJsonBody } from "@formbridge/core";
 import { serveMcpStdio } from "@formbridge/mcp";
+import { VERSION } from "../../apps/server/src/version.ts";
 import type { TestServer } from "../support/harness.ts";
 import { connectMcp, type Era, PROTOCOLS, type Way } from "../support/mcp-clients.ts";
 import type { Driver } from "./driver.ts";
@@ -23,7 +24,8 @@ const BIN = join(import.meta.dirname, "../../apps/server/bin/formbridge.mjs");
 function onPipes({ server }: TestServer): Way {
   const [input, output] = [new PassThrough(), new PassThrough()];
   serveMcpStdio({
-    binding: server.agents,
+    version: VERSION,
+    binding: Promise.resolve(server.agents),
     caller: { address: "stdio" },
     input,
     output,

@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
+import { VERSION } from "../../apps/server/src/version.ts";
 import type { TestServer } from "./harness.ts";
 
 /** The host's end of a standard input and output. */
@@ -38,7 +39,8 @@ export interface OldHostOptions {
 export async function connectOldMcp({ server }: TestServer, { key, onElicit }: OldHostOptions): Promise<Client> {
   const [toServer, toHost] = [new PassThrough(), new PassThrough()];
   serveMcpStdio({
-    binding: server.agents,
+    version: VERSION,
+    binding: Promise.resolve(server.agents),
     caller: { address: "127.0.0.1", ...(key !== undefined && { apiKey: key }) },
     input: toServer,
     output: toHost,

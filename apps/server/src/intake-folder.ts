@@ -21,12 +21,26 @@ interface Limits {
 
 /** Reads and checks every definition of a folder, and names all that is wrong. */
 export function readIntakeFolder(folder: string, limits: Limits): FolderReading {
-  const names = readdirSync(folder)
-    .filter((entry) => entry.endsWith(".json"))
-    .sort();
+  const names = namesIn(folder);
+  if (!Array.isArray(names)) return { definitions: [], problems: [names] };
   const files = names.map((name) => join(folder, name));
   const sources = files.map((file) => ({ file, read: () => JSON.parse(readFileSync(file, "utf8")) }));
   return checkAll(sources, limits);
+}
+
+function namesIn(folder: string): string[] | FileProblem {
+  try {
+    return readdirSync(folder)
+      .filter((entry) => entry.endsWith(".json"))
+      .sort();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return {
+      file: folder,
+      path: "",
+      message: `is no folder that can be read (${code}); FORMBRIDGE_INTAKES names one.`,
+    };
+  }
 }
 
 /** The same for definitions that a program holds; their places stand for files. */

@@ -1,10 +1,11 @@
 import { ContractError } from "@formbridge/core";
 import { complain } from "./cli/print.ts";
 import { createProgram } from "./cli/program.ts";
-import { cutSecrets } from "./logger.ts";
+import { cutSecrets } from "./cut-secrets.ts";
 
 try {
-  await createProgram().parseAsync();
+  const program = await createProgram(process.argv[2]);
+  await program.parseAsync();
 } catch (error) {
   const words = error instanceof Error ? error.message : String(error);
   complain(cutSecrets(error instanceof ContractError ? `${error.type}: ${words}` : words));

@@ -301,6 +301,14 @@ describe("intakes check", () => {
     expect(started.stderr).toMatch(/typo\.json at schema\.properties\.a/);
   });
 
+  it("[RUNNING-CLI-INTAKES-CHECK] says so when the folder is not there", async () => {
+    const { code, stderr } = await runCommand(["intakes", "check", "/nowhere"], { FORMBRIDGE_DATA: folder() });
+    expect([code, stderr.trim()]).toEqual([
+      1,
+      "/nowhere: is no folder that can be read (ENOENT); FORMBRIDGE_INTAKES names one.",
+    ]);
+  });
+
   it("[RUNNING-INTAKES-FOLDER-CHANGED] a definition changed under its version stops the start, naming the file", async () => {
     const [place, data] = [folder(), folder()];
     const env = { FORMBRIDGE_DATA: data, FORMBRIDGE_INTAKES: place };

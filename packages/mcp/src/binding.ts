@@ -1,5 +1,5 @@
 import type { Caller, Operations } from "@formbridge/core";
-import { type AuthInfo, createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
+import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import { callTool } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
 import { withFormTools } from "./form/listed-form.ts";
@@ -8,7 +8,7 @@ import { createRequestStates, type Seal } from "./human/request-state.ts";
 import { createTasks } from "./human/tasks.ts";
 import { createInFlight } from "./in-flight.ts";
 import { plainAnswer, plainList, readPlain } from "./plain-call.ts";
-import { createServer, type ServerParts, serverInfoOf } from "./server.ts";
+import { createServer, type ServerOptions, type ServerParts, serverInfoOf } from "./server.ts";
 
 export interface McpOptions {
   operations: Operations;
@@ -24,7 +24,7 @@ export interface McpOptions {
   /** Where a host's form sends files to. */
   uploadOrigins(): readonly string[];
   onError(error: unknown): void;
-  serverClass?: ServerParts["serverClass"];
+  serverClass?: ServerOptions["serverClass"];
 }
 
 /** A request of the agent protocol, after the door: parsed, and by whom. */
@@ -41,8 +41,8 @@ export interface McpBinding {
   fetch(request: McpRequest): Promise<Response>;
   /** The answer to a plain request, as text; undefined: `fetch` knows what it is. Throws like `fetch`. */
   answer(request: Omit<McpRequest, "request"> & { headers: IncomingHeaders }): Promise<string | undefined>;
-  /** Makes the server of one connection. */
-  serverFor(caller: Caller): McpServerFactory;
+  /** What the server of a connection works with. */
+  parts: ServerParts;
   /** Calls when tools may have changed; answers how to stop. */
   onToolsChanged(changed: () => void): () => void;
   close(): Promise<void>;
@@ -89,7 +89,6 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
   const parts: ServerParts = {
     operations,
     catalog,
-    version,
     states: createRequestStates(options.seal, { now, lifeMs: STATE_LIFE_MS }),
     tasks: createTasks(options.seal, now),
     inFlight,
@@ -97,16 +96,11 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     uploadOrigins,
     stopping: stop.signal,
     onError,
-    ...(serverClass && { serverClass }),
   };
-  const serverFor =
-    (caller: Caller): McpServerFactory =>
-    () =>
-      createServer(parts, caller);
   const handler = createMcpHandler((context) => {
     const caller = context.authInfo === undefined ? undefined : callers.get(context.authInfo);
     if (caller === undefined) throw new Error("a request without its caller");
-    return createServer(parts, caller);
+    return createServer({ version, caller, parts, ...(serverClass && { serverClass }) });
   });
   const listeners = new Set<() => void>();
   const unwatch = await operations.watchIntakes(() => {
@@ -116,7 +110,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     for (const listener of listeners) listener();
   });
   return {
-    serverFor,
+    parts,
     async fetch({ request, body, caller }) {
       if (Array.isArray(body) && isTooMuch(body)) return tooMuchAtOnce();
       await operations.checkCaller({ caller });

@@ -17,7 +17,7 @@ import { formToolsFor } from "./form/listed-form.ts";
 import { capabilitiesOf } from "./human/capabilities.ts";
 import { AnsweredInstead, hostSide } from "./human/host-side.ts";
 import type { RequestStates } from "./human/request-state.ts";
-import { TASKS_EXTENSION, type Tasks } from "./human/tasks.ts";
+import { serveTasks, TASKS_EXTENSION, type Tasks } from "./human/tasks.ts";
 import type { InFlight } from "./in-flight.ts";
 import { PROMPTS, promptText } from "./prompts.ts";
 import { listedResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
@@ -38,7 +38,6 @@ export const serverInfoOf = (version: string) => ({ name: "formbridge", title: "
 export interface ServerParts {
   operations: Operations;
   catalog: Catalog;
-  version: string;
   states: RequestStates;
   tasks: Tasks;
   inFlight: InFlight;
@@ -48,24 +47,37 @@ export interface ServerParts {
   /** Aborted when the server stops: whoever waits is answered. */
   stopping: AbortSignal;
   onError(error: unknown): void;
+}
+
+interface Call {
+  name: string;
+  args: unknown;
+}
+
+export interface ServerOptions {
+  version: string;
+  caller: Caller;
+  /** A server says who it is before it has all that it needs to work; whatever needs these waits for them. */
+  parts: ServerParts | Promise<ServerParts>;
   /** In place of the SDK's: one that has more than the product, as the official conformance suite wants it. */
   serverClass?: typeof Server;
 }
 
 /** Serves one caller. Holds nothing: all state is in what calls carry. */
-export function createServer(parts: ServerParts, caller: Caller): Server {
-  const { operations, catalog, version, serverClass = Server } = parts;
+export function createServer({ version, caller, parts: ready, serverClass = Server }: ServerOptions): Server {
   const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
-  const shown = () => catalog.showTo(caller);
-  const told = inProtocol(parts.onError);
+  const told = inProtocol(ready);
   server.setRequestHandler("tools/list", (_request, context) =>
-    told(async () => ({ tools: [...(await shown()).tools(), ...formToolsFor(capabilitiesOf(server, context))] })),
+    told(async ({ catalog }) => {
+      const shown = await catalog.showTo(caller);
+      return { tools: [...shown.tools(), ...formToolsFor(capabilitiesOf(server, context))] };
+    }),
   );
-  const call = async (name: string, args: unknown, context: ServerContext) => {
+  const call = async (parts: ServerParts, { name, args }: Call, context: ServerContext) => {
     const result = await callTool({
-      operations,
+      operations: parts.operations,
       caller,
-      view: await catalog.viewOf(caller),
+      view: await parts.catalog.viewOf(caller),
       name,
       args,
       actor: actorOf(server, context),
@@ -78,23 +90,29 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
     return result;
   };
   server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) =>
-    parts.inFlight.track(told(() => call(name, args, context).catch(answeredInstead))),
+    told((parts) => parts.inFlight.track(call(parts, { name, args }, context).catch(answeredInstead))),
   );
-  parts.tasks.serve(server, caller, ({ name, args: { waitMs: _waited, ...args } }, context) =>
-    told(() => call(name, args, context)),
-  );
+  serveTasks(server, {
+    get: ({ taskId }, context) =>
+      told((parts) =>
+        parts.tasks.get(taskId, caller, ({ name, args: { waitMs: _waited, ...args } }) =>
+          call(parts, { name, args }, context),
+        ),
+      ),
+    check: ({ taskId }) => told(async ({ tasks }) => tasks.check(taskId, caller)),
+  });
   server.setRequestHandler("resources/list", (_request, context) =>
-    told(async () => {
-      const { intakes } = await shown();
+    told(async ({ catalog, uploadOrigins }) => {
+      const { intakes } = await catalog.showTo(caller);
       const listed = listedResources(intakes.filter(({ retired }) => !retired));
-      const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(parts.uploadOrigins())] : [];
+      const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(uploadOrigins())] : [];
       return { resources: [...listed, ...forApps] };
     }),
   );
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
   server.setRequestHandler("resources/read", ({ params: { uri } }) =>
-    told(async () => {
-      if (uri === FORM_URI) return { contents: [{ uri, ...readForm(parts.uploadOrigins()) }] };
+    told(async ({ operations, uploadOrigins }) => {
+      if (uri === FORM_URI) return { contents: [{ uri, ...readForm(uploadOrigins()) }] };
       const content = await readResource({ operations, caller, uri });
       if (content === undefined) throw new ResourceNotFoundError(uri);
       return { contents: [{ uri, ...content }] };
@@ -102,8 +120,8 @@ export function createServer(parts: ServerParts, caller: Caller): Server {
   );
   server.setRequestHandler("prompts/list", () => ({ prompts: [...PROMPTS] }));
   server.setRequestHandler("prompts/get", ({ params: { name, arguments: args = {} } }) =>
-    told(async () => {
-      const text = promptText({ name, args, view: await shown() });
+    told(async ({ catalog }) => {
+      const text = promptText({ name, args, view: await catalog.showTo(caller) });
       if (text === undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`);
       return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
@@ -119,14 +137,24 @@ function answeredInstead(thrown: unknown): AnsweredInstead["result"] {
 
 /** Whatever goes wrong is told as the protocol's errors: the SDK would send the words of any other to the client. */
 const inProtocol =
-  (onError: ServerParts["onError"]) =>
-  async <Result>(work: () => Promise<Result>, uri?: string): Promise<Result> => {
+  (ready: ServerOptions["parts"]) =>
+  async <Result>(work: (parts: ServerParts) => Promise<Result>, uri?: string): Promise<Result> => {
+    const parts = await partsOrRefusal(ready);
     try {
-      return await work();
+      return await work(parts);
     } catch (error) {
-      throw asProtocolError(error, { onError, ...(uri !== undefined && { uri }) });
+      throw asProtocolError(error, { onError: parts.onError, ...(uri !== undefined && { uri }) });
     }
   };
+
+/** Why the start failed, whoever started it says; a caller learns that it did. */
+async function partsOrRefusal(ready: ServerOptions["parts"]): Promise<ServerParts> {
+  try {
+    return await ready;
+  } catch {
+    throw new ProtocolError(ProtocolErrorCode.InternalError, "The server could not start; its log says why.");
+  }
+}
 
 /** What is not there, or not for this caller, is one answer; the rest keeps the contract's words as data. What is ours is logged. */
 function asProtocolError(

@@ -1,12 +1,15 @@
 import type { Readable, Writable } from "node:stream";
 import type { Caller } from "@formbridge/core";
-import type { McpServer, Server } from "@modelcontextprotocol/server";
+import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { McpBinding } from "./binding.ts";
 import { createLineWire, type LineWireOptions } from "./line-wire.ts";
+import { createServer } from "./server.ts";
 
 export interface StdioOptions {
-  binding: McpBinding;
+  version: string;
+  /** Hosts ask at once who is there, and are told while the rest still starts. */
+  binding: Promise<McpBinding>;
   caller: Caller;
   input?: Readable;
   output?: Writable;
@@ -17,26 +20,32 @@ export interface StdioOptions {
 
 /** Serves one host over standard input and output; `ended` resolves when the host has closed its side. */
 export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; finish(): void } {
-  const { binding, caller, input = process.stdin, output = process.stdout, onError } = options;
+  const { version, binding, caller, input = process.stdin, output = process.stdout, onError } = options;
   const { maxMessageBytes, parse } = options;
   const { transport: wire, finish } = createLineWire({ input, output, maxMessageBytes, parse });
-  const make = binding.serverFor(caller);
+  const parts = binding.then((bound) => bound.parts);
+  // Whoever starts the binding hears of its failure; here it is told to those who ask.
+  parts.catch(() => undefined);
   const serving = new Set<Server>();
   serveStdio(
-    async (context) => {
-      const server = (await make(context)) as Exclude<Awaited<ReturnType<typeof make>>, McpServer>;
+    () => {
+      const server = createServer({ version, caller, parts });
       serving.add(server);
       return server;
     },
     { transport: wire, onerror: onError },
   );
-  const stop = binding.onToolsChanged(() => {
-    for (const server of serving) if (server.transport !== undefined) server.sendToolListChanged().catch(onError);
-  });
+  const watching = binding.then(
+    ({ onToolsChanged }) =>
+      onToolsChanged(() => {
+        for (const server of serving) if (server.transport !== undefined) server.sendToolListChanged().catch(onError);
+      }),
+    () => undefined,
+  );
   const ended = new Promise<void>((resolve) => {
     const served = wire.onclose;
     wire.onclose = () => {
-      stop();
+      watching.then((stop) => stop?.()).catch(onError);
       served?.();
       // An input that is still open would keep the process.
       input.destroy();

@@ -2,6 +2,7 @@ import { createRandomness, parseJsonBody } from "@formbridge/core";
 import { Command } from "commander";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import type { RunningServer } from "../serve.ts";
+import { VERSION } from "../version.ts";
 import { complain } from "./print.ts";
 
 interface Options {
@@ -36,20 +37,31 @@ const onError = (error: Error): void => complain(error.message);
 
 /** The whole server, with one more door: the host that started it. */
 async function serveHere(config: Config): Promise<void> {
-  const localAgentKey = createRandomness().apiKey();
-  const server = await serveOnSomePort(config, localAgentKey);
   const { serveMcpStdio } = await import("@formbridge/mcp");
+  const localAgentKey = createRandomness().apiKey();
   const apiKey = config.mcp.key ?? localAgentKey;
+  const starting = hostsFirst().then(() => serveOnSomePort(config, localAgentKey));
   const host = serveMcpStdio({
-    binding: server.agents,
+    version: VERSION,
+    binding: starting.then(({ agents }) => agents),
     caller: { address: "stdio", apiKey },
     ...reading(config),
     onError,
   });
   finishOnSignal(host);
-  await host.ended;
-  await server.stop();
+  try {
+    const server = await starting;
+    await host.ended;
+    await server.stop();
+  } catch (error) {
+    host.finish();
+    await host.ended;
+    throw error;
+  }
 }
+
+/** What a host has already asked is read before the rest of the server, which takes longer, is loaded. */
+const hostsFirst = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The port may be taken, by a server or by the process of another host: links then lead to a port of its own. */
 async function serveOnSomePort(config: Config, localAgentKey: string): Promise<RunningServer> {

@@ -1,32 +1,28 @@
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
-import { copyCommand } from "./copy.ts";
-import { doctorCommand } from "./doctor.ts";
-import { eventsCommand } from "./events.ts";
-import { intakesCommand } from "./intakes.ts";
-import { keysCommand } from "./keys.ts";
-import { mcpCommand } from "./mcp.ts";
-import { migrateCommand } from "./migrate.ts";
-import { serveCommand } from "./serve.ts";
-import { verifyCommand } from "./verify.ts";
-import { workerCommand } from "./worker.ts";
 
 /** Every command, one row each. */
-export function createProgram(): Command {
+const COMMANDS: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import("./serve.ts")).serveCommand(),
+  worker: async () => (await import("./worker.ts")).workerCommand(),
+  mcp: async () => (await import("./mcp.ts")).mcpCommand(),
+  keys: async () => (await import("./keys.ts")).keysCommand(),
+  intakes: async () => (await import("./intakes.ts")).intakesCommand(),
+  events: async () => (await import("./events.ts")).eventsCommand(),
+  verify: async () => (await import("./verify.ts")).verifyCommand(),
+  migrate: async () => (await import("./migrate.ts")).migrateCommand(),
+  copy: async () => (await import("./copy.ts")).copyCommand(),
+  doctor: async () => (await import("./doctor.ts")).doctorCommand(),
+};
+
+/** All commands; only the one that is asked for, where there is such a one: it starts without loading what the others need. */
+export async function createProgram(asked?: string): Promise<Command> {
   const program = new Command("formbridge")
     .description("An intake server that agents and humans fill in together.")
     .version(VERSION)
-    .showHelpAfterError()
-    .addCommand(serveCommand())
-    .addCommand(workerCommand())
-    .addCommand(mcpCommand())
-    .addCommand(keysCommand())
-    .addCommand(intakesCommand())
-    .addCommand(eventsCommand())
-    .addCommand(verifyCommand())
-    .addCommand(migrateCommand())
-    .addCommand(copyCommand())
-    .addCommand(doctorCommand());
+    .showHelpAfterError();
+  const only = asked === undefined || !Object.hasOwn(COMMANDS, asked) ? undefined : COMMANDS[asked];
+  for (const load of only === undefined ? Object.values(COMMANDS) : [only]) program.addCommand(await load());
   // A mistyped command is told what there is, whichever command it was meant to be.
   for (const command of program.commands) command.showHelpAfterError();
   return program;

@@ -31,8 +31,31 @@ export interface Wait {
 export interface Tasks {
   /** The answer to a call that begins a wait. */
   begin(wait: Wait, caller: Caller): Record<string, unknown>;
-  /** Registers `tasks/get`, `tasks/update` and `tasks/cancel`. `look` makes the call again, without waiting. */
-  serve(server: Server, caller: Caller, look: (wait: Wait, context: ServerContext) => Promise<ToolResult>): void;
+  /** How it stands. `look` makes the call again, without waiting. */
+  get(taskId: string, caller: Caller, look: (wait: Wait) => Promise<ToolResult>): Promise<Record<string, unknown>>;
+  /** Throws when this caller has no such task. */
+  check(taskId: string, caller: Caller): void;
+}
+
+/** What is done for those who ask about a task. */
+interface TaskAnswers {
+  get(params: { taskId: string }, context: ServerContext): Promise<Record<string, unknown>>;
+  check(params: { taskId: string }): Promise<void>;
+}
+
+export function serveTasks(server: Server, answers: TaskAnswers): void {
+  server.setRequestHandler("tasks/get", { params: TASK_PARAMS }, async (params, context) => {
+    requireTasks(server, context);
+    return await answers.get(params, context);
+  });
+  // A wait asks for nothing, and costs nothing while nobody looks: there is nothing to answer, and nothing to stop.
+  for (const method of ["tasks/update", "tasks/cancel"]) {
+    server.setRequestHandler(method, { params: TASK_PARAMS }, async (params, context) => {
+      requireTasks(server, context);
+      await answers.check(params);
+      return {};
+    });
+  }
 }
 
 type Kept = Wait & { at: number };
@@ -59,25 +82,17 @@ export function createTasks(seal: Seal, now: () => number): Tasks {
       const kept = { ...wait, at: now() };
       return { resultType: "task", status: "working", ...taskOf(kept, notes.seal(kept, boundTo(caller))) };
     },
-    serve(server, caller, look) {
-      server.setRequestHandler("tasks/get", { params: TASK_PARAMS }, async ({ taskId }, context) => {
-        requireTasks(server, context);
-        const kept = find(taskId, caller);
-        const task = taskOf(kept, taskId);
-        const result = await look(kept, context);
-        const { version, state } = result.structuredContent;
-        const isSame = result.isError !== true && version === kept.version && state === kept.state;
-        if (isSame) return { ...task, status: "working" };
-        return { ...task, status: "completed", result: { resultType: "complete", ...result } };
-      });
-      // A wait asks for nothing, and costs nothing while nobody looks: there is nothing to answer, and nothing to stop.
-      for (const method of ["tasks/update", "tasks/cancel"]) {
-        server.setRequestHandler(method, { params: TASK_PARAMS }, ({ taskId }, context) => {
-          requireTasks(server, context);
-          find(taskId, caller);
-          return {};
-        });
-      }
+    async get(taskId, caller, look) {
+      const kept = find(taskId, caller);
+      const task = taskOf(kept, taskId);
+      const result = await look(kept);
+      const { version, state } = result.structuredContent;
+      const isSame = result.isError !== true && version === kept.version && state === kept.state;
+      if (isSame) return { ...task, status: "working" };
+      return { ...task, status: "completed", result: { resultType: "complete", ...result } };
+    },
+    check(taskId, caller) {
+      find(taskId, caller);
     },
   };
 }
