@@ -6,7 +6,6 @@
  */
 import { existsSync, globSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../apps/server/src/cli/program.ts";
 import { SETTINGS, type Setting } from "../apps/server/src/config/settings.ts";
@@ -23,7 +22,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-function commandRows(command: Command, above: string[] = []): string[][] {
+function commandRows(command: Awaited<ReturnType<typeof createProgram>>, above: string[] = []): string[][] {
   return command.commands.flatMap((child) => {
     const names = [...above, child.name()];
     if (child.commands.length > 0) return commandRows(child, names);
