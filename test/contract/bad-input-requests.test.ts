@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { tempFolder } from "../support/child.ts";
 import { type Loose, minimalIntake, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
-import { AGENT, create, created, everything, parseRaw, sendRaw, setFields } from "../support/moves.ts";
+import { AGENT, create, created, everything, expectRefusal, parseRaw, sendRaw, setFields } from "../support/moves.ts";
 
 let server: TestServer;
 let mine: Loose;
@@ -21,15 +21,6 @@ afterAll(() => server.stop());
 afterEach(async (context) => {
   if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything(server)).toEqual(whole);
 });
-
-function expectRefusal(reply: Reply, status: number, type: string): void {
-  expect([reply.status, reply.body.error?.type]).toEqual([status, type]);
-  expect(reply.headers["content-type"]).toMatch(/^application\/json/);
-  expect(reply.body).toMatchObject({
-    ok: false,
-    error: { message: expect.any(String), retryable: expect.any(Boolean) },
-  });
-}
 
 const raw = async (first: string, headers = ""): Promise<Reply> =>
   parseRaw(await sendRaw(server.url, `${first} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${headers}\r\n`));

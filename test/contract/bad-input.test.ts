@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Reply, startTestServer, type TestServer } from "../support/harness.ts";
-import { AGENT, created, everything, parseRaw, sendRaw, setFields } from "../support/moves.ts";
+import { AGENT, created, everything, expectRefusal, parseRaw, sendRaw, setFields } from "../support/moves.ts";
 
 let server: TestServer;
 let id: string;
@@ -19,15 +19,6 @@ afterAll(() => server.stop());
 afterEach(async (context) => {
   if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything(server)).toEqual(whole);
 });
-
-function expectRefusal(reply: Reply, status: number, type: string): void {
-  expect([reply.status, reply.body.error?.type]).toEqual([status, type]);
-  expect(reply.headers["content-type"]).toMatch(/^application\/json/);
-  expect(reply.body).toMatchObject({
-    ok: false,
-    error: { message: expect.any(String), retryable: expect.any(Boolean) },
-  });
-}
 
 /** The same bytes as the body of every call that takes one. */
 const targets = (): [string, string][] => [

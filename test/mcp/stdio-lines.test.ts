@@ -101,6 +101,13 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     await host.ended;
     expect(host.answerTo(11)?.result.structuredContent.ok).toBe(true);
   });
+
+  it("[MCP-STDIO-ANSWERED] is answered without its end, when the host closes its side right behind it", async () => {
+    const host = await connect(way);
+    host.input.end(request(12, "1"));
+    await host.ended;
+    expect(host.answerTo(12)?.result.structuredContent.ok).toBe(true);
+  });
 });
 
 it("[MCP-BRIDGE] a server that answers with the key it was sent does not bring it to the host or the log", async () => {

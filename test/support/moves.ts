@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { expect } from "vitest";
 import type { Loose, Reply, TestServer } from "./harness.ts";
 
 export const AGENT = { kind: "agent", id: "bot" } as const;
@@ -120,4 +121,14 @@ export async function everything(server: TestServer): Promise<unknown> {
   ];
   const replies = await Promise.all(paths.map((path) => server.call("GET", path, { key: server.adminKey })));
   return replies.map(({ body }) => body.items);
+}
+
+/** The contract's envelope, as JSON. */
+export function expectRefusal(reply: Reply, status: number, type: string): void {
+  expect([reply.status, reply.body.error?.type]).toEqual([status, type]);
+  expect(reply.headers["content-type"]).toMatch(/^application\/json/);
+  expect(reply.body).toMatchObject({
+    ok: false,
+    error: { message: expect.any(String), retryable: expect.any(Boolean) },
+  });
 }

@@ -100,7 +100,12 @@ function createLines({ maxMessageBytes, isGood, answered }: LinesOptions): Trans
       }
       done();
     },
-    flush: (done) => void answered().then(() => done()),
+    flush(done) {
+      // A host that closes its side right behind its last message may have left the end of the line out.
+      const last = Buffer.concat([...parts, Buffer.from("\n")]);
+      if (length > 0 && isGood(last)) this.push(last);
+      void answered().then(() => done());
+    },
   });
 }
 
