@@ -126,12 +126,14 @@ describe("when a session ends", () => {
   });
 });
 
-it("[HANDOFF-AUDITED] opening, reading and revoking are told in the token stream", async () => {
+it("[HANDOFF-AUDITED] opening, reading and revoking are told in the token stream, a second revocation is not", async () => {
   const { submissionId, resumeToken } = await make();
   const handoff = await handOff(server, resumeToken);
   const human = await visit(server, handoff, JANE);
   await human.call("GET", "");
-  await server.call("DELETE", `/resume/${resumeToken}/handoffs/${handoff.handoffId}`, { body: {} });
+  for (const _ of ["once", "again"]) {
+    await server.call("DELETE", `/resume/${resumeToken}/handoffs/${handoff.handoffId}`, { body: {} });
+  }
   await server.server.core.operations.flushAudit();
   const { body } = await server.call("GET", `/submissions/${submissionId}/events?stream=token`, {
     key: server.adminKey,

@@ -22,13 +22,13 @@ export function decideRevokeHandoff(
     const message = "A direct link is the token itself: revoke the submission's tokens.";
     return refuse(new ContractError("conflict", message, { about: aboutOf(submission) }));
   }
-  // Once is enough: what a second call finds revoked stays as it was.
+  // Once is enough: what a second call finds revoked stays as it was, and is not told again.
   const revoked: Handoff = { ...handoff, revokedAt: handoff.revokedAt ?? context.now };
   const told = { handoffId, reason: "handoff_revoked", ...(reason !== undefined && { words: reason }) };
   return {
     events: [],
     token: "keep",
     side: [{ kind: "handoff", handoff: revoked }],
-    audit: [{ type: "token.expired", payload: told }],
+    audit: handoff.revokedAt === undefined ? [{ type: "token.expired", payload: told }] : [],
   };
 }
