@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
+import { handOff, visit } from "../support/handoffs.ts";
+import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import { created, eventsOf, idempotencyKey, setFields, submit, typesOf } from "../support/moves.ts";
 import { openStream } from "../support/sse.ts";
+import { HOUR } from "../support/submissions.ts";
+
+interface Revocable {
+  url: string;
+  key?: string;
+  revoke(): Promise<Reply>;
+}
 
 let server: TestServer;
 beforeAll(async () => {
@@ -118,6 +126,67 @@ describe("live", () => {
     await setFields(server, made.resumeToken, { name: "Ada" });
     expect((await stream.take(1))[0]?.event).toBe("token.updated");
     await stream.close();
+  });
+
+  /** Where a reader is let in by something, and how that is revoked. */
+  const revocations: Record<string, (made: Loose) => Promise<Revocable>> = {
+    async session({ submissionId, resumeToken }) {
+      const handoff = await handOff(server, resumeToken);
+      const { session } = await visit(server, handoff);
+      const path = `/submissions/${submissionId}/handoffs/${handoff.handoffId}`;
+      return {
+        url: `/submissions/${submissionId}/events`,
+        key: session,
+        revoke: () => server.call("DELETE", path, { key: server.adminKey }),
+      };
+    },
+    async key({ submissionId }) {
+      const body = { name: "v", roles: ["viewer"], actor: { kind: "human", id: "v" } };
+      const { key, keyId } = (await server.call("POST", "/keys", { key: server.adminKey, body })).body;
+      return {
+        url: `/submissions/${submissionId}/events`,
+        key,
+        revoke: () => server.call("DELETE", `/keys/${keyId}`, { key: server.adminKey }),
+      };
+    },
+    async token({ submissionId, resumeToken }) {
+      const path = `/submissions/${submissionId}/tokens/revoke`;
+      return {
+        url: `/resume/${resumeToken}/events`,
+        revoke: () => server.call("POST", path, { key: server.adminKey, body: {} }),
+      };
+    },
+  };
+
+  it.each(Object.entries(revocations))("[EVENTS-SSE-REVOKED] a stream ends when its %s is revoked", async (_, open) => {
+    const made = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
+    const { url, key, revoke } = await open(made);
+    const stream = await openStream(server.url + url, key === undefined ? {} : { authorization: `Bearer ${key}` });
+    await stream.take(2);
+    expect((await revoke()).status).toBe(200);
+    const { version } = (await server.call("GET", `/submissions/${made.submissionId}`, { key: server.adminKey })).body;
+    const body = { fields: { name: "after the revocation" }, version };
+    const written = await server.call("PATCH", `/submissions/${made.submissionId}/fields`, {
+      key: server.adminKey,
+      body,
+    });
+    expect(written.status).toBe(200);
+    expect((await stream.rest()).map(({ data }) => data).join()).not.toContain("after the revocation");
+  });
+
+  it("[EVENTS-SSE-LIVE] a rotated token's stream goes on, and a session's tells the end of its submission", async () => {
+    const made = await created(server, "forms");
+    const { session } = await visit(server, await handOff(server, made.resumeToken));
+    const byToken = await openStream(`${server.url}/resume/${made.resumeToken}/events?types=field.updated`);
+    const url = `${server.url}/submissions/${made.submissionId}/events?types=submission.finalized`;
+    const inSession = await openStream(url, { authorization: `Bearer ${session}` });
+    const set = await setFields(server, made.resumeToken, { name: "Ada" });
+    server.clock.advance(HOUR);
+    const again = await setFields(server, set.body.resumeToken, { name: "Grace" });
+    expect(await byToken.take(2)).toHaveLength(2);
+    await submit(server, again.body.resumeToken, "rotated");
+    expect((await inSession.take(1))[0]?.event).toBe("submission.finalized");
+    await Promise.all([byToken.close(), inSession.close()]);
   });
 });
 

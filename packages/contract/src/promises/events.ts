@@ -34,6 +34,10 @@ export const EVENTS_PROMISES = [
   { id: "EVENTS-SSE-START", says: "A live stream begins with the first event, each frame with its id, type and data." },
   { id: "EVENTS-SSE-RESUME", says: "Last-Event-ID or afterEventId makes a live stream go on where the reader was." },
   { id: "EVENTS-SSE-LIVE", says: "An open stream delivers what is written later, in order and without a gap." },
+  {
+    id: "EVENTS-SSE-REVOKED",
+    says: "An open stream ends when the session, key or token that opened it is revoked: nothing written later reaches it.",
+  },
   { id: "EVENTS-FEED", says: "GET /events shows the events of all submissions in the order of their commits." },
   {
     id: "EVENTS-FEED-NO-SKIP",

@@ -3,13 +3,13 @@ import { ContractError } from "../domain/error.ts";
 import { eventFilter, eventView, type GetEventsCall, staleReader } from "./get-events.ts";
 import { createBell } from "./support/bell.ts";
 import type { Context } from "./support/context.ts";
-import { runRead } from "./support/run-read.ts";
+import { runRead, stillReads } from "./support/run-read.ts";
 
 const BATCH = 200;
 
 /**
  * A submission's events as they come: first what is there, then what is written, until the reader leaves. Wake-ups are hints;
- * every batch comes from the log, in order and without a gap. The right to see is checked when the watch begins.
+ * every batch comes from the log, in order and without a gap. A reader whose right was taken away gets nothing more.
  */
 export async function watchEvents(
   context: Context,
@@ -47,6 +47,8 @@ export async function watchEvents(
         // Looked at before the read: what was written before the watch was ended still reaches its reader.
         ended = call.signal.aborted;
         batch = (await read(after)) ?? [];
+        // Asked after the read: no batch that leaves has what was written after a revocation.
+        if (!(await stillReads(context, call))) return;
       }
     } finally {
       unsubscribe();

@@ -3,6 +3,7 @@ import { sessionOverError } from "../../domain/handoffs/sessions.ts";
 import { endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
 import { mayLearnCurrent, readsInGrace } from "../../domain/tokens/standing.ts";
+import { isTerminal } from "../../domain/transitions.ts";
 import type { Caller, Target } from "../caller.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Context } from "./context.ts";
@@ -41,6 +42,21 @@ export async function runRead(context: Context, call: ReadCall, operation: strin
     return readable;
   }
   throw new ContractError("service_unavailable", "The submission changes too fast to be read.", { retryAfterMs: 100 });
+}
+
+/**
+ * May a reader who was let in go on? Not when what let it in was revoked or is over. A rotated token is neither, and the end of
+ * the submission is still told.
+ */
+export async function stillReads(context: Context, { caller, target }: ReadCall): Promise<boolean> {
+  try {
+    const principal = await authenticate(context.deps, caller);
+    const { token, session, submission } = await resolveTarget({ ...context, caller, principal, target });
+    return isTerminal(submission.state) || (token?.standing !== "elapsed" && session?.standing !== "elapsed");
+  } catch (error) {
+    if (error instanceof ContractError) return false;
+    throw error;
+  }
 }
 
 function noteAccess({ auditTrail }: Context, found: Found, operation: string): void {
