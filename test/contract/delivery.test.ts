@@ -156,7 +156,7 @@ describe("a delivery that fails", () => {
 describe("around an attempt", () => {
   const cancel = (id: string) => server.call("DELETE", `/submissions/${id}`, { key: server.adminKey });
 
-  it("[DELIVERY-CANCEL] a cancel is refused during it, and nothing is sent after a cancel", async () => {
+  it("[DELIVERY-CANCEL] a cancel is refused during it, and nothing is sent or announced after a cancel", async () => {
     const intake = await delivered();
     courier.next(intake, "hold");
     const { submissionId } = await sent(intake);
@@ -165,6 +165,9 @@ describe("around an attempt", () => {
     courier.release({ kind: "failed", error: "reset" });
     await failedOnce(submissionId);
     expect((await cancel(submissionId)).status).toBe(200);
+    const { deliveryState } = (await read(server, submissionId, server.adminKey)).body;
+    expect(deliveryState).toMatchObject({ attemptCount: 1, lastError: "reset" });
+    expect(deliveryState).not.toHaveProperty("nextAttemptAt");
     server.clock.advance(86_400_000);
     await server.server.worker.jobs?.drain();
     expect(parcelsOf(submissionId)).toHaveLength(1);

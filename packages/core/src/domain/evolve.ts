@@ -74,6 +74,7 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         cancelledAt: stamp.now,
         cancelledBy: stamp.actor,
         ...(event.reason !== undefined && { reason: event.reason }),
+        ...(submission.delivery && { delivery: calledOff(submission.delivery) }),
       };
     case "submission.erased":
       return erase(submission, stamp.now);
@@ -176,6 +177,11 @@ function approve(
 function deliveryOf(submission: Submission): Delivery {
   if (submission.delivery === undefined) throw new Error("a delivery was reported that nobody had started");
   return submission.delivery;
+}
+
+/** What happened is kept; the attempt that would have come next is not announced any more. */
+function calledOff({ nextAttemptAt: _next, ...delivery }: Delivery): Delivery {
+  return delivery;
 }
 
 function afterAttempt(
