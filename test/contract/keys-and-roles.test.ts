@@ -73,6 +73,12 @@ describe("keys", () => {
     expect([late.status, late.body.error.type]).toEqual([401, "unauthorized"]);
   });
 
+  it("[RUNNING-KEYS-EXPIRE] a key whose end is over is not made", async () => {
+    const expiresAt = new Date(server.clock.now()).toISOString();
+    const reply = await admin("POST", "/keys", grant({ expiresAt }));
+    expect([reply.status, reply.body.error.type]).toEqual([400, "bad_request"]);
+  });
+
   it("[RUNNING-KEYS-ADMIN-ONLY] other roles make, list and revoke no keys", async () => {
     const { keyId } = (await admin("POST", "/keys", grant())).body;
     for (const role of ["agent", "reviewer", "viewer"] as const) {

@@ -74,6 +74,15 @@ describe("creates", () => {
     expect((await create(server, "forms", { key })).status).toBe(201);
   });
 
+  it("[RUNNING-RATE-NETWORK] a caller does not get around the limit with another address of its IPv6 network", async () => {
+    await start({ FORMBRIDGE_RATE_CREATES_PER_ADDRESS: "2", FORMBRIDGE_TRUST_PROXY: "true" });
+    const from = (address: string) => create(server, "forms", { headers: { "x-forwarded-for": address } });
+    expect((await from("2001:db8:1:2::1")).status).toBe(201);
+    expect((await from("2001:db8:1:2:aaaa::2")).status).toBe(201);
+    expectLimited(await from("2001:db8:1:2::3"));
+    expect((await from("2001:db8:1:3::1")).status).toBe(201);
+  });
+
   it("[RUNNING-RATE-CREATES] [RUNNING-RATE-RECOVERS] per key, each key on its own", async () => {
     await start({ FORMBRIDGE_RATE_CREATES_PER_KEY: "2" });
     const [one, two] = [

@@ -43,6 +43,10 @@ export async function issueKey(
   const key = deps.random.apiKey();
   const { name, roles, intakes, actsFor, expiresAt } = request;
   const keyId = deps.random.newId("key");
+  const now = await deps.backend.deadlines.now();
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) {
+    throw new ContractError("bad_request", "expiresAt is over: the key could never be used.");
+  }
   const created: ApiKey = {
     keyId,
     hash: sha256(key),
@@ -50,7 +54,7 @@ export async function issueKey(
     name,
     roles: [...roles],
     actor: normalize(request.actor),
-    createdAt: await deps.backend.deadlines.now(),
+    createdAt: now,
     ...(intakes && { intakes: [...intakes] }),
     ...(actsFor && { actsFor: [...actsFor] }),
     ...(expiresAt !== undefined && { expiresAt: Date.parse(expiresAt) }),
