@@ -104,7 +104,7 @@ describe("when a session ends", () => {
     }
   });
 
-  it("[HANDOFF-ENDS] with the submission, and not while it waits for a reviewer", async () => {
+  it("[HANDOFF-ENDS] with the submission, of which it still reads what became, and not while it waits for a reviewer", async () => {
     const { submissionId, resumeToken } = await make({ name: "Ada" }, "gated");
     const handoff = await handOff(server, resumeToken);
     const human = await visit(server, handoff);
@@ -114,7 +114,9 @@ describe("when a session ends", () => {
     expectError(await human.fill({ note: "locked" }, 2), 409, "needs_approval");
     const review = { key: server.adminKey, body: { decision: "approved" } };
     expect((await server.call("POST", `/submissions/${submissionId}/review`, review)).body.state).toBe("finalized");
-    expectGone(await human.call("GET", ""), "token_expired");
+    const seen = await human.call("GET", "");
+    expect([seen.status, seen.body.state, seen.body.fields]).toEqual([200, "finalized", { name: "Ada" }]);
+    expect(seen.body).not.toHaveProperty("resumeToken");
     expectGone(await human.fill({ note: "over" }, 3), "token_expired");
     expectGone(await openSession(server, handoff), "token_expired");
     const replay = await human.call("POST", "/submit", { body: { version: 1, idempotencyKey: "to-the-gate" } });

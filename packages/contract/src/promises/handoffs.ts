@@ -42,7 +42,10 @@ const SESSIONS = [
   { id: "HANDOFF-EXPIRED", says: "A session or link past its time is a 410 that tells how to get another." },
   { id: "HANDOFF-REVOKED", says: "From a revocation on, link and sessions of a hand-off are a 410, also in a race." },
   { id: "HANDOFF-EPOCH", says: "Revoking or reissuing the tokens of a submission ends its hand-offs." },
-  { id: "HANDOFF-ENDS", says: "Sessions end with their submission: reads, writes and links are a 410." },
+  {
+    id: "HANDOFF-ENDS",
+    says: "On an ended submission a session still reads; writes and links are a 410, and on an expired one reads too.",
+  },
   { id: "HANDOFF-FOREIGN", says: "The session of another submission or tenant gets the same 404 as an unknown one." },
   { id: "HANDOFF-REPLAY", says: "A session gets its own recorded answers again, and nobody else's." },
   { id: "HANDOFF-RESUMED", says: "An agent that acts after a human's session is told as handoff.resumed." },

@@ -7,7 +7,8 @@
  *                    ├──▶ expired   its time is over
  *                    └──▶ revoked   by hand, or with the submission's tokens
  *
- * A session lives until its own time is over, its hand-off is revoked, or its submission ends. Rotation of tokens does not touch it.
+ * A session lives until its own time is over, its hand-off is revoked, or its submission expires; on one that has ended otherwise it
+ * still reads. Rotation of tokens does not touch it.
  */
 import type { Actor, HANDOFF_STATUSES } from "@formbridge/contract";
 import { ContractError } from "../error.ts";

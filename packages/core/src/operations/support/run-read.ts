@@ -1,5 +1,7 @@
 import { ContractError } from "../../domain/error.ts";
 import { sessionOverError } from "../../domain/handoffs/sessions.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Submission } from "../../domain/submission.ts";
 import { endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
 import { mayLearnCurrent, readsInGrace } from "../../domain/tokens/standing.ts";
@@ -72,16 +74,20 @@ function noteAccess({ auditTrail }: Context, found: Found, operation: string): v
   });
 }
 
-/** A session ends with its submission: what became of it is all that it still tells. */
+/** Whoever filled a form in may see what became of it, as long as the session lives. */
 function readableInSession(found: Found, { session, standing }: NonNullable<Found["session"]>): Readable {
   const { submission, now } = found;
-  const ended = endedError(submission, now);
-  if (ended !== undefined) throw ended;
+  refuseExpired(submission, now);
   if (standing === "elapsed") {
     const about = { submissionId: submission.submissionId, endedAt: session.expiresAt, now };
     throw sessionOverError(about, "ttl_elapsed");
   }
   return { ...found, sight: "all" };
+}
+
+function refuseExpired(submission: Submission, now: Instant): void {
+  const expired = submission.state === "expired" ? endedError(submission, now) : undefined;
+  if (expired !== undefined) throw expired;
 }
 
 function readableBy(context: Context, found: Found, operation: string): Readable {
@@ -91,10 +97,7 @@ function readableBy(context: Context, found: Found, operation: string): Readable
   if (found.session !== undefined) return readableInSession(found, found.session);
   const own = tokenFor(deps, found);
   if (token === undefined) return { ...found, sight: "all", ...(own !== undefined && { readToken: own }) };
-  if (submission.state === "expired") {
-    const expired = endedError(submission, now);
-    if (expired !== undefined) throw expired;
-  }
+  refuseExpired(submission, now);
   if (token.standing === "elapsed") throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
   if (token.standing === "current") return { ...found, sight: "all", readToken: token.text };
   const mayLearn = mayLearnCurrent(submission, intake);
