@@ -41,6 +41,7 @@ beforeAll(async () => {
       person: object({ signature }),
       witnesses: listOf(object({ name: text, signature })),
       consent: object({ given: text, on: text }, { "x-fill": "human" }),
+      "consent.note": signature,
     }),
   });
   const secret = { ...text, minLength: 5, "x-sensitive": true };
@@ -99,6 +100,30 @@ describe("who may fill a field", () => {
     });
     const reply = await unchangedBy(server, submissionId, () => setFields(server, resumeToken, { signature: null }));
     expectError(reply, 422, "invalid");
+  });
+
+  it("[FIELDS-HUMAN-ONLY] a name with a dot is no way around a field that stands before it", async () => {
+    const { submissionId, resumeToken } = await create(server, "filled-by", {
+      key: humanKey,
+      fields: { consent: { given: "yes" } },
+    });
+    const reply = await unchangedBy(server, submissionId, () =>
+      setFields(server, resumeToken, { "consent.note": "A" }, { key: agentKey }),
+    );
+    const [field] = expectError(reply, 422, "invalid").fields;
+    expect(field).toMatchObject({ path: "consent.note", message: "consent.note can only be set by a human." });
+  });
+
+  it("[FIELDS-HUMAN-ONLY] [FIELDS-ATTRIBUTION] what an agent sends back as it was stays the human's", async () => {
+    const fields = { signature: "Ada", consent: { given: "yes" } };
+    const { submissionId, resumeToken } = await create(server, "filled-by", { key: humanKey, fields });
+    const reply = await setFields(server, resumeToken, { ...fields, name: "Ada" }, { key: agentKey });
+    expect(reply.status).toBe(200);
+    expect(reply.body.updatedFields).toEqual(["name"]);
+    const { attribution } = await record(server, submissionId);
+    expect(attribution.signature).toMatchObject({ actor: HUMAN, version: 1 });
+    expect(attribution["consent.given"]).toMatchObject({ actor: HUMAN, version: 1 });
+    expect(attribution.name).toMatchObject({ actor: AGENT, version: 2 });
   });
 
   it("[FIELDS-HUMAN-ONLY] the key of an agent that acts for a human is no human's key", async () => {

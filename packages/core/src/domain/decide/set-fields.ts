@@ -2,7 +2,7 @@ import type { FieldError } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { applyPatch, type PatchResult } from "../fields/apply-patch.ts";
 import { settleFiles } from "../fields/files.ts";
-import { foreignFills } from "../fields/fills.ts";
+import { foreignFills, ownLeaves } from "../fields/fills.ts";
 import { boundedSize } from "../fields/size.ts";
 import type { Instant } from "../instant.ts";
 import type { Submission } from "../submission.ts";
@@ -35,7 +35,7 @@ export function patchFields(submission: Submission, patch: Record<string, unknow
           type: "field.updated",
           to: stateAfterWrite(submission, result, context.now),
           fields: result.fields,
-          set: result.set,
+          set: ownLeaves(result.set, intake, context),
           removed: result.removed,
           sizeBound,
           missingCount: intake.validate(result.fields).missing.length,

@@ -1,7 +1,8 @@
 import type { Actor, FieldError, JsonObject } from "@formbridge/contract";
 import { canonicalJson } from "../hashing.ts";
 import type { CompiledIntake, FieldRule } from "../intake/compiled-intake.ts";
-import { placesIn } from "./places.ts";
+import { toPointer } from "../intake/schema-nodes.ts";
+import { type Place, placesIn } from "./places.ts";
 
 /** Who writes, and whether it is proved that a human does: by a human's own key or a hand-off session, not by what a caller says of itself. */
 export interface Filler {
@@ -30,19 +31,32 @@ export function foreignFills(
   if (!intake.hasFills) return [];
   const was = guardedPlaces(before, intake, filler);
   const is = guardedPlaces(after, intake, filler);
-  const touched = new Set([...was.keys(), ...is.keys()].filter((path) => was.get(path) !== is.get(path)));
-  return [...touched].map((path) => notYours(path, intake.ruleAt(path.split("."))));
+  const touched = [...new Map([...was, ...is])].filter(([at]) => was.get(at)?.text !== is.get(at)?.text);
+  return touched.map(([, { path, rule }]) => notYours(path.join("."), rule));
 }
 
-/** The outermost places that this filler may not touch, with their values as text. */
-function guardedPlaces(fields: JsonObject, intake: CompiledIntake, filler: Filler): Map<string, string> {
-  const found = new Map<string, string>();
+/** What came back as it was, from somebody who may not set it, stays with whoever did. */
+export function ownLeaves<Leaf extends { path: readonly string[] }>(
+  set: readonly Leaf[],
+  intake: CompiledIntake,
+  filler: Filler,
+): readonly Leaf[] {
+  if (!intake.hasFills) return set;
+  return set.filter(({ path }) => mayFill(intake.ruleAt(path), filler));
+}
+
+/** A place, with its value as text. */
+type GuardedPlace = Pick<Place, "path" | "rule"> & { text: string };
+
+/** The outermost places that this filler may not touch. By pointer: a name with a dot in it is no path. */
+function guardedPlaces(fields: JsonObject, intake: CompiledIntake, filler: Filler): Map<string, GuardedPlace> {
+  const found = new Map<string, GuardedPlace>();
   let inside: string | undefined;
   for (const { path, value, rule } of placesIn(fields, intake)) {
-    const name = path.join(".");
-    if (mayFill(rule, filler) || (inside !== undefined && name.startsWith(inside))) continue;
-    found.set(name, canonicalJson(value));
-    inside = `${name}.`;
+    const at = toPointer(path);
+    if (mayFill(rule, filler) || (inside !== undefined && at.startsWith(inside))) continue;
+    found.set(at, { path, rule, text: canonicalJson(value) });
+    inside = `${at}/`;
   }
   return found;
 }
