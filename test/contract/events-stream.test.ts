@@ -26,6 +26,12 @@ describe("forms", () => {
       ["*/*", "application/json"],
       ["application/json", "application/json"],
       ["application/x-ndjson", "application/x-ndjson"],
+      ["application/x-ndjson, */*", "application/x-ndjson"],
+      ["application/json;q=0.5, Application/X-NDJSON", "application/x-ndjson"],
+      ["text/event-stream;q=0.1, application/x-ndjson", "application/x-ndjson"],
+      ["application/json, application/x-ndjson;q=0.5", "application/json"],
+      ["*/*, text/event-stream;q=0.5", "application/json"],
+      ["text/event-stream;q=0", "application/json"],
     ] as const) {
       const reply = await server.call("GET", `/resume/${resumeToken}/events`, { headers: accept ? { accept } : {} });
       expect([reply.status, reply.headers["content-type"]?.split(";")[0]]).toEqual([200, type]);

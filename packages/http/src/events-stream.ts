@@ -3,19 +3,24 @@ import type { GetEventsQuery, IntakeEvent } from "@formbridge/contract";
 import type { Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { markHeaders } from "./encode.ts";
+import { parseAccept } from "./parse/accept.ts";
 import type { Parsed } from "./route.ts";
 
 const SSE = "text/event-stream";
 const JSON_LINES = "application/x-ndjson";
 const HEARTBEAT_MS = 15_000;
 
-/** Does the client prefer a stream form to plain JSON? */
-export function wantsEventStream(request: FastifyRequest): boolean {
-  const accept = request.headers.accept ?? "";
-  return accept.includes(SSE) || accept.includes(JSON_LINES);
+/** The stream form that the client names and wants no less than plain JSON. */
+export function eventForm(request: FastifyRequest): typeof SSE | typeof JSON_LINES | undefined {
+  const wanted = parseAccept(request.headers.accept);
+  const json = wanted.get("application/json") ?? wanted.get("application/*") ?? wanted.get("*/*") ?? 0;
+  const form = (wanted.get(JSON_LINES) ?? 0) > (wanted.get(SSE) ?? 0) ? JSON_LINES : SSE;
+  const quality = wanted.get(form) ?? 0;
+  return quality > 0 && quality >= json ? form : undefined;
 }
 
 interface EventsAnswer {
+  form: NonNullable<ReturnType<typeof eventForm>>;
   request: FastifyRequest;
   reply: FastifyReply;
   operations: Operations;
@@ -24,8 +29,7 @@ interface EventsAnswer {
 }
 
 export async function sendEvents(answer: EventsAnswer): Promise<FastifyReply> {
-  const live = (answer.request.headers.accept ?? "").includes(SSE);
-  return live ? await sendLive(answer) : await sendLines(answer);
+  return answer.form === SSE ? await sendLive(answer) : await sendLines(answer);
 }
 
 /** The page as JSON lines: the same events that JSON would give, one a line. */

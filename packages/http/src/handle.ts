@@ -1,7 +1,7 @@
 import { ContractError, type Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendAnswer } from "./encode.ts";
-import { sendEvents, wantsEventStream } from "./events-stream.ts";
+import { eventForm, sendEvents } from "./events-stream.ts";
 import { parseRequest, type RequestOptions } from "./parse/request.ts";
 import { type Check, checkBody, checkQuery } from "./parse/validate.ts";
 import type { Route } from "./route.ts";
@@ -21,8 +21,9 @@ export function createHandler(route: Route, operations: Operations, options: Han
     queryCheck(request.query);
     const body = bodyOf(request, bodyCheck);
     const parsed = parseRequest(request, { body, options });
-    if (streams && wantsEventStream(request)) {
-      return await sendEvents({ request, reply, operations, parsed, stopping: options.stopping });
+    const form = streams ? eventForm(request) : undefined;
+    if (form !== undefined) {
+      return await sendEvents({ form, request, reply, operations, parsed, stopping: options.stopping });
     }
     if (route.setsCookie === true) refuseForeignOrigin(request, options);
     return sendAnswer(reply, await route.call(operations, parsed), options);
