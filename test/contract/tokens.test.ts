@@ -237,6 +237,17 @@ describe("revoking and reissuing", () => {
     expect((await server.call("GET", `/resume/${made.resumeToken}`)).status).toBe(410);
   });
 
+  it("[TOKENS-REISSUE] the token may stand in the body, as with every write", async () => {
+    const { submissionId, resumeToken } = await create(server, "open");
+    const path = `/submissions/${submissionId}/tokens/reissue`;
+    const other = await create(server, "open");
+    const foreign = { actor: AGENT, resumeToken: other.resumeToken };
+    expectError(await server.call("POST", path, { body: foreign }), 404, "token_invalid");
+    const reissued = await server.call("POST", path, { body: { actor: AGENT, resumeToken } });
+    expect(reissued.status).toBe(200);
+    expectError(await server.call("POST", path, { body: { actor: AGENT, resumeToken } }), 410, "token_expired");
+  });
+
   it("[TOKENS-REISSUE] a reissued token works, and the one before is over without any revocation", async () => {
     const made = await create(server, "open", { key: creator });
     const reissued = await admin(made.submissionId, "reissue", creator);
