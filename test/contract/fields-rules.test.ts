@@ -135,6 +135,17 @@ describe("who may fill a field", () => {
     expectError(reply, 422, "invalid");
   });
 
+  it("[FIELDS-HUMAN-ONLY] a submit that lacks one says to hand over, also where its name has a dot", async () => {
+    const signature = { ...text, "x-fill": "human" };
+    const schema = object({ signature, "oath.text": signature }, { required: ["signature", "oath.text"] });
+    await server.putIntake({ id: "sworn", schema });
+    const { resumeToken } = await create(server, "sworn");
+    expect(expectError(await submit(server, resumeToken), 422, "missing").nextActions).toMatchObject([
+      { action: "request_handoff", field: "signature" },
+      { action: "request_handoff", field: "oath.text" },
+    ]);
+  });
+
   it("[FIELDS-AGENT-ONLY] a human does not set what an agent fills", async () => {
     const { submissionId, resumeToken } = await create(server, "filled-by", { key: agentKey });
     for (const options of [{ key: humanKey }, { body: { actor: HUMAN } }]) {

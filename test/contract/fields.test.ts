@@ -232,6 +232,17 @@ describe("attribution", () => {
     });
   });
 
+  it("[FIELDS-ATTRIBUTION] [FIELDS-DOT-LITERAL] a field whose name has a dot keeps its author, whatever stands beside it", async () => {
+    const fields = { address: { city: "Bern" }, "address.country": "CH" };
+    const made = await create(server, "open", { fields });
+    const set = await filled(server, made.resumeToken, { address: "Bern" }, { body: { actor: HUMAN } });
+    const after = (await record(server, made.submissionId)).attribution;
+    expect(after).toMatchObject({ address: { version: 2 }, "address.country": { version: 1 } });
+    await filled(server, set.resumeToken, { "address.country": "IT" });
+    const last = (await record(server, made.submissionId)).attribution;
+    expect(last).toMatchObject({ address: { version: 2 }, "address.country": { version: 3 } });
+  });
+
   it("[FIELDS-ATTRIBUTION] what is gone is attributed to nobody", async () => {
     const made = await create(server, "open", { fields: { name: "Ada", address: { city: "Bern" } } });
     await filled(server, made.resumeToken, { name: null, address: null });

@@ -65,6 +65,18 @@ describe("a file that is sent as announced", () => {
     ]);
   });
 
+  it("[UPLOADS-WALK] [UPLOADS-SENSITIVE] stands in a field whose name has a dot", async () => {
+    const scan = { "x-file": { accept: ["application/pdf"], maxBytes: 1000 }, "x-sensitive": true };
+    await server.putIntake({ id: "dotted", schema: { type: "object", properties: { "scan.front": scan } } });
+    const file = { field: "scan.front", bytes: PDF, filename: "ada.pdf" };
+    const { submissionId, uploadId, signed, reply } = await walk(server, file, "dotted");
+    expect(signed.constraints).toEqual({ accept: ["application/pdf"], maxBytes: 1000 });
+    expect(reply.body.fields).toEqual({ "scan.front": expect.objectContaining({ uploadId, filename: "ada.pdf" }) });
+    expect((await record(server, submissionId)).attribution).toHaveProperty(["scan.front", "version"], 3);
+    expect(JSON.stringify(await history(server, submissionId))).not.toContain("ada.pdf");
+    expect(await server.atRest()).not.toContain("ada.pdf");
+  });
+
   it("[UPLOADS-WALK] may be sent again while it is not confirmed: the last one counts", async () => {
     const signed = await waiting();
     const other = Buffer.from(PDF.toString().replace("1.7", "1.4"));

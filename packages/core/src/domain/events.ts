@@ -99,7 +99,7 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       return { missingFields: event.missing, validationErrors: event.errors as unknown as Json };
     case "upload.requested": {
       const { uploadId, field, filename, mimeType, sizeBytes } = event.upload;
-      const shown = isMaskedAt(field.split("."), intake) ? MASK : filename;
+      const shown = isMaskedAt(intake.pathOf(field), intake) ? MASK : filename;
       return { uploadId, field, filename: shown, mimeType, sizeBytes };
     }
     case "upload.completed": {

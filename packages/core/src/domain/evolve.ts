@@ -52,7 +52,11 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         ),
         fields: event.fields,
         sizeBound: submission.sizeBound + JSON.stringify(event.reference).length + event.path.join(".").length,
-        attribution: attribute(submission.attribution, { set: [{ path: event.path }], removed: [] }, stamp),
+        attribution: attribute(
+          submission.attribution,
+          { set: [{ path: event.path }], removed: [], fields: event.fields },
+          stamp,
+        ),
         missingCount: event.missingCount,
       };
     case "upload.failed":

@@ -20,7 +20,7 @@ export async function getUpload(context: Context, call: GetUploadCall): Promise<
   const upload = submission.uploads.find(({ uploadId }) => uploadId === call.uploadId);
   const file = upload?.confirmed;
   if (upload === undefined || file === undefined) throw noUpload();
-  if (sight === "masked" && isMaskedAt(upload.field.split("."), intake)) throw noUpload();
+  if (sight === "masked" && isMaskedAt(intake.pathOf(upload.field), intake)) throw noUpload();
   const { way } = requireStorage(deps.uploads);
   const { policy } = deps.settings;
   const { filename, mimeType, sizeBytes, sha256, uploadId } = file;

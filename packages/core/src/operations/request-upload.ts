@@ -31,7 +31,7 @@ export async function requestUpload(context: Context, call: RequestUploadCall): 
     body(shown) {
       if (granted === undefined) throw new Error("an upload was recorded that nobody signed");
       const { upload, signed } = granted;
-      const { accept = [], maxBytes = 0 } = shown.intake.ruleAt(upload.field.split(".")).file ?? {};
+      const { accept = [], maxBytes = 0 } = shown.intake.ruleAt(shown.intake.pathOf(upload.field)).file ?? {};
       const most = Math.min(maxBytes, deps.uploads?.maxBytes ?? maxBytes);
       return {
         ...markOf(shown),

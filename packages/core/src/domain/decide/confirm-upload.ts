@@ -51,7 +51,7 @@ export function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideCon
   if (upload.sha256 !== undefined && upload.sha256 !== arrived.sha256) {
     return { path, code: "custom", message: `The file for ${path} is not the one that was announced (SHA-256).` };
   }
-  const accept = intake.ruleAt(path.split(".")).file?.accept ?? [];
+  const accept = intake.ruleAt(intake.pathOf(path)).file?.accept ?? [];
   const wrong = misfit(arrived.content, { announced: upload.mimeType, accept });
   if (wrong !== undefined) {
     const message = `The file for ${path} ${wrong.why}.`;
@@ -89,7 +89,7 @@ function failed(
 
 function completed(submission: Submission, upload: Upload, arrived: Arrived, context: DecideContext): Decision {
   const { intake } = context;
-  const path = upload.field.split(".");
+  const path = intake.pathOf(upload.field);
   const reference: FileReference = {
     uploadId: upload.uploadId,
     filename: upload.filename,

@@ -35,7 +35,7 @@ export function decideRequestUpload(submission: Submission, command: RequestUplo
 
 function problemWith(command: RequestUpload, context: DecideContext): FieldError | undefined {
   const { field } = command;
-  const path = field.split(".");
+  const path = context.intake.pathOf(field);
   const rule = context.intake.ruleAt(path);
   if (rule.file === undefined) {
     return { path: field, code: "invalid_value", message: `${field} is not a file field of this intake.` };

@@ -59,7 +59,7 @@ function unready(submission: Submission, findings: Findings, context: DecideCont
 }
 
 function nextAction(field: { path: string; code: string; message: string }, { intake }: DecideContext): NextAction {
-  const { file, fill } = intake.ruleAt(field.path.split("."));
+  const { file, fill } = intake.ruleAt(intake.pathOf(field.path));
   if (file !== undefined) {
     return {
       action: "request_upload",

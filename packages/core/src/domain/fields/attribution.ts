@@ -13,22 +13,23 @@ interface Touched {
 /** The touched places are the stamp's from now on, and what stood below or above them is no longer told apart. */
 export function attribute(known: Attribution, change: Touched, stamp: Stamp): Attribution {
   const touched = listsAsOne(change);
-  const set = touched.set.map(({ path }) => path.join("."));
-  const paths = keptPaths(known, set, touched.removed);
-  for (const path of set) paths[path] = stamp.version;
+  const paths = keptPaths(known, { ...change, ...touched });
+  for (const { path } of touched.set) paths[path.join(".")] = stamp.version;
   return { paths, removed: removedAfter(known, touched, stamp), writes: writesOf(paths, known, stamp) };
 }
 
 /** Built anew rather than deleted from: an object that lost a key is slow for ever after, in JSON too. */
-function keptPaths(known: Attribution, set: readonly string[], removed: Touched["removed"]): Record<string, number> {
+function keptPaths(known: Attribution, { set, removed, fields = {} }: Touched): Record<string, number> {
   const paths: Record<string, number> = {};
   const before = Object.keys(known.paths);
   if (before.length === 0) return paths;
-  const changed = new Set(set);
-  for (const path of removed) changed.add(path.join("."));
-  const above = new Set([...changed].flatMap(ancestors));
+  const touched = [...set.map(({ path }) => path), ...removed];
+  const changed = new Set(touched.map((path) => path.join(".")));
+  const above = new Set(touched.flatMap((path) => path.slice(1).map((_, end) => path.slice(0, end + 1).join("."))));
   for (const path of before) {
-    const gone = changed.has(path) || above.has(path) || ancestors(path).some((ancestor) => changed.has(ancestor));
+    // A field whose own name has a dot stands below no other.
+    const over = Object.hasOwn(fields, path) ? NONE : ancestors(path);
+    const gone = changed.has(path) || above.has(path) || over.some((ancestor) => changed.has(ancestor));
     if (!gone) paths[path] = known.paths[path] as number;
   }
   return paths;

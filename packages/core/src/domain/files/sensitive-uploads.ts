@@ -1,15 +1,18 @@
 import type { Json, JsonObject } from "@formbridge/contract";
 import { isMaskedAt, MASK, type Masking } from "../fields/mask.ts";
+import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Upload } from "../submission.ts";
 
 /** What tells of a sensitive file beside its bytes: its name and its digest, as announced and as confirmed. */
 type Told = Pick<Upload, "filename" | "sha256"> & { confirmed?: { filename: string; sha256: string } };
 
-export const isSensitiveUpload = ({ field }: Pick<Upload, "field">, intake: Masking): boolean =>
-  isMaskedAt(field.split("."), intake);
+type Readable = Masking & Pick<CompiledIntake, "pathOf">;
+
+export const isSensitiveUpload = ({ field }: Pick<Upload, "field">, intake: Readable): boolean =>
+  isMaskedAt(intake.pathOf(field), intake);
 
 /** The uploads in two parts: `open` is safe to store as it is; `sealed` holds what tells of sensitive files, by upload. */
-export function splitUploads(uploads: Upload[], intake: Masking): { open: Upload[]; sealed?: JsonObject } {
+export function splitUploads(uploads: Upload[], intake: Readable): { open: Upload[]; sealed?: JsonObject } {
   const sealed: JsonObject = {};
   const open = uploads.map((upload) => {
     if (!isSensitiveUpload(upload, intake)) return upload;

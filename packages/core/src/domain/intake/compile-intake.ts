@@ -9,7 +9,7 @@ import { schemaViewOf } from "./schema-view.ts";
 /** Makes a checked definition ready. Throws what ajv throws when the schema is none. */
 export function compileIntake(definition: IntakeDefinition): CompiledIntake {
   const validator = createSchemaValidator(definition.schema);
-  const { ruleAt, hasSensitive, hasFiles, hasFills } = schemaViewOf(definition.schema);
+  const { ruleAt, pathOf, hasSensitive, hasFiles, hasFills } = schemaViewOf(definition.schema);
   const context = { validator, ruleAt, hasSensitive };
   // A write asks for its findings more than once: to count, to decide, to answer. Fields are never changed in place.
   const known = new WeakMap<JsonObject, Findings>();
@@ -22,6 +22,7 @@ export function compileIntake(definition: IntakeDefinition): CompiledIntake {
       return findings;
     },
     ruleAt,
+    pathOf,
     hasSensitive,
     hasFiles,
     hasFills,

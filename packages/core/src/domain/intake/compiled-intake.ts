@@ -25,6 +25,8 @@ export interface CompiledIntake {
   validate(fields: JsonObject): Findings;
   /** The rule for a place, by its path segments (array indexes as digits). */
   ruleAt(path: readonly string[]): FieldRule;
+  /** The segments of a dot-path, in which a declared name may have dots of its own. */
+  pathOf(text: string): readonly string[];
   /** Does the schema declare anything sensitive at all? */
   hasSensitive: boolean;
   /** Does it declare a file, or say of a place who fills it? Most do not, and their writes need not look. */

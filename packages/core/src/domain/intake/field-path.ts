@@ -25,3 +25,27 @@ export function readFieldPath(
   // "a..b" names nothing by path, so it can only be a name.
   return path.includes("") ? [text] : path;
 }
+
+/** A longer one is not searched for names. */
+const MAX_PATH = 2048;
+
+/** Reads a dot-path of what the schema declares, by those of its names that have a dot: most schemas have none. */
+export function readDeclaredPath(
+  text: string,
+  dotted: readonly string[],
+  declares: (at: readonly string[]) => boolean,
+): string[] {
+  if (dotted.length === 0 || text.length > MAX_PATH) return text.split(".");
+  const path: string[] = [];
+  for (let from = 0; from <= text.length; ) {
+    const next = text.indexOf(".", from);
+    const literal = dotted
+      .filter((name) => text.startsWith(name, from) && (text[from + name.length] ?? ".") === ".")
+      .sort((one, other) => other.length - one.length)
+      .find((name) => declares([...path, name]));
+    const name = literal ?? text.slice(from, next === -1 ? text.length : next);
+    path.push(name);
+    from += name.length + 1;
+  }
+  return path;
+}

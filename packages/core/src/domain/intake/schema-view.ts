@@ -1,11 +1,14 @@
 import type { FileRule } from "@formbridge/contract";
 import type { FieldRule } from "./compiled-intake.ts";
+import { readDeclaredPath } from "./field-path.ts";
 import { allSchemas, isIndex, isObject, type Resolve, resolverOf, type SchemaNode } from "./schema-nodes.ts";
 import { branchesOf, type Facts, type Reading, readMember, readPlace, saysNothing } from "./schema-reading.ts";
 
 /** What can be said of a schema without a value: by path, in constant time a segment. */
 export interface SchemaView {
   ruleAt(path: readonly string[]): FieldRule;
+  /** The segments of a dot-path, in which a property's own name may have dots. */
+  pathOf(text: string): readonly string[];
   /** Does some schema name this place (not just leave it open)? */
   declares(path: readonly string[]): boolean;
   /** May the value at this place be an object, or an array, as far as `type` says? */
@@ -57,9 +60,13 @@ export function createSchemaView(root: SchemaNode): SchemaView {
     return state;
   }
   const nodes = [...allSchemas(root)].map(({ node }) => node);
+  const names = nodes.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : []));
+  const dotted = [...new Set(names.filter((name) => name.includes(".")))];
+  const declares = (path: readonly string[]) => stateAt(path).declared;
   return {
     ruleAt: (path) => stateAt(path).rule,
-    declares: (path) => stateAt(path).declared,
+    pathOf: (text) => readDeclaredPath(text, dotted, declares),
+    declares,
     takes: (path, kind) => stateAt(path).facts[kind],
     hasSensitive: nodes.some((node) => node["x-sensitive"] === true),
     hasFiles: nodes.some((node) => node["x-file"] !== undefined),
