@@ -55,6 +55,19 @@ describe("a token's time", () => {
     expect((await create(server, "tokens-year")).tokenExpiresAt).toBe(fromNow(30 * DAY));
   });
 
+  it("[TOKENS-TTL-BOUNDS] what the operator sets is not bounded by what an intake may ask for", async () => {
+    const brief = await startTestServer({ store: "memory", env: { FORMBRIDGE_TOKEN_TTL_MS: "2000" } });
+    try {
+      await brief.putIntake({ id: "open" });
+      await brief.putIntake({ id: "asks", tokens: { ttlMs: 2000 } });
+      const at = (ms: number) => new Date(brief.clock.now() + ms).toISOString();
+      expect((await create(brief, "open")).tokenExpiresAt).toBe(at(2000));
+      expect((await create(brief, "asks")).tokenExpiresAt).toBe(at(HOUR));
+    } finally {
+      await brief.stop();
+    }
+  });
+
   it("[TOKENS-TTL-WITHIN] never beyond the submission, however short that is", async () => {
     expect((await create(server, "two-days")).tokenExpiresAt).toBe(fromNow(2 * DAY));
     const short = await create(server, "open", { ttlMs: 5 * MINUTE });

@@ -73,15 +73,16 @@ export const DEFAULT_POLICY: Policy = {
   reviewLinkTtlMs: 7 * DAY,
 };
 
-/** When a token issued now ends: within the bounds, and never after a submission that can still expire. */
+/** When a token issued now ends: what an intake asks for within the bounds, and never after a submission that can still expire. */
 export function tokenExpiry(
   about: { state: SubmissionState; expiresAt: Instant },
   clock: { now: Instant; intake: CompiledIntake; policy: Policy },
 ): Instant {
   const { now, intake, policy } = clock;
-  const wanted = intake.definition.tokens?.ttlMs ?? policy.tokenTtlMs;
-  const bounded = now + Math.min(Math.max(wanted, policy.tokenTtlMinMs), policy.tokenTtlMaxMs);
-  return isEditable(about.state) ? Math.min(bounded, about.expiresAt) : bounded;
+  const asked = intake.definition.tokens?.ttlMs;
+  const { tokenTtlMs, tokenTtlMinMs, tokenTtlMaxMs } = policy;
+  const ends = now + (asked === undefined ? tokenTtlMs : Math.min(Math.max(asked, tokenTtlMinMs), tokenTtlMaxMs));
+  return isEditable(about.state) ? Math.min(ends, about.expiresAt) : ends;
 }
 
 /** A warning comes when 80 % of the time has passed. */
