@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 
@@ -58,5 +59,13 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
   const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
   const filled = { tokens: count("tokens"), events: count("events") };
   db.close();
+  syncFile(join(folder, "formbridge.db"));
   return filled;
+}
+
+/** What the machine still holds back would be written during the measurement. */
+function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  fsyncSync(file);
+  closeSync(file);
 }

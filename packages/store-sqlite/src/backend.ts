@@ -1,6 +1,7 @@
 import { type Backend, type Instant, type Instrumentation, silent } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createApplyChange } from "./apply-change.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { openDatabase } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
@@ -53,12 +54,16 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
   const load = createLoader(db, { records, now, cache, rows });
   const loadInCommit = createLoader(db, { records, now, cache });
   const apply = createApplyChange(db, { records, load: loadInCommit, now });
+  const checkpoints = createCheckpoints(db);
   const group = createGroupCommit(db, apply, {
     committed: rows.committed,
     ended: (failed) => {
       lastWriteFailed = failed;
     },
-    measured: (changes, ms) => instrumentation.record({ name: "group_commit", changes, ms }),
+    measured: (changes, ms) => {
+      instrumentation.record({ name: "group_commit", changes, ms });
+      checkpoints.committed(changes);
+    },
   });
   return {
     store: { load: (query) => answer(() => load(query)), commit: group.commit },
@@ -76,6 +81,7 @@ export function createSqliteBackend(db: Database, options: Omit<SqliteOptions, "
     retention: createRetention(db, rows),
     close: async () => {
       group.close();
+      await checkpoints.close();
       db.close();
     },
   };
