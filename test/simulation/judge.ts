@@ -131,7 +131,7 @@ function judgeInSession(flight: Standpoint, view: View, session: string): Verdic
   const isElapsed = isOver(own.expiresAt, now);
   if (call.kind === "get" || call.kind === "events") {
     if (isDue(sub, now)) return { type: "due" };
-    if (isEnded(sub)) return refuse(endedError(call, sub));
+    if (sub.state === "expired") return refuse("expired");
     return isElapsed ? refuse("token_expired") : { type: "read", sight: "all" };
   }
   if (HOLDERS_ONLY.includes(call.kind)) return refuse("forbidden");
