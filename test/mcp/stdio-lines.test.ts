@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { parseJsonBody } from "@formbridge/core";
 import { bridgeStdio, serveMcpStdio } from "@formbridge/mcp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { VERSION } from "../../apps/server/src/version.ts";
 import type { Loose, TestServer } from "../support/harness.ts";
 import { until } from "../support/moves.ts";
@@ -23,6 +23,13 @@ const request = (id: number, sum: string) =>
 const WAYS = ["serves", "passes on"] as const;
 
 /** One host on pipes; every line that it was sent is kept. */
+const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bare", version: "1" } },
+});
+
 async function connect(way: (typeof WAYS)[number]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let text = "";
@@ -52,9 +59,7 @@ async function connect(way: (typeof WAYS)[number]) {
       .map((each) => JSON.parse(each))
       .find((message) => message.id === id);
   const send = (message: string) => input.write(`${message}\n`);
-  const clientInfo = { name: "bare", version: "1" };
-  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
-  send(JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }));
+  send(INITIALIZE);
   await until(() => answerTo(0));
   return { ...line, input, send, answerTo, answered: (id: number): Promise<Loose> => until(() => answerTo(id)) };
 }
@@ -108,6 +113,30 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     await host.ended;
     expect(host.answerTo(12)?.result.structuredContent.ok).toBe(true);
   });
+});
+
+it("[MCP-STDIO-ANSWERED] a host that closes its side before the server has started is answered, however long that takes", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const { promise: binding, resolve: started } = Promise.withResolvers<typeof server.server.agents>();
+  const { ended } = serveMcpStdio({
+    input,
+    output,
+    maxMessageBytes: 1_000_000,
+    parse: (line) => JSON.parse(line.toString()),
+    onError: () => {},
+    version: VERSION,
+    binding,
+    caller: { address: "stdio" },
+  });
+  input.write(`${INITIALIZE}\n`);
+  input.end(`${request(13, "1")}\n`);
+  await new Promise(setImmediate);
+  await vi.advanceTimersByTimeAsync(60_000);
+  started(server.server.agents);
+  await ended;
+  expect(output.read().toString()).toContain('"id":13');
 });
 
 it("[MCP-BRIDGE] a server that answers with the key it was sent does not bring it to the host or the log", async () => {

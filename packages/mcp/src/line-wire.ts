@@ -15,6 +15,8 @@ export interface LineWireOptions {
   maxMessageBytes: number;
   /** Reads a line as strictly as HTTP reads a body; throws the contract's error for what can't be kept as it was written. */
   parse(line: Buffer): unknown;
+  /** Settles when there is somebody who can answer; until then nobody is late. */
+  ready?: Promise<unknown>;
 }
 
 export interface LineWire {
@@ -32,7 +34,8 @@ const LISTEN = "subscriptions/listen";
 type Id = string | number;
 
 /** A message a line. What is no good is refused here, by name where it has one: its sender would wait for the answer. */
-export function createLineWire({ input, output, maxMessageBytes, parse }: LineWireOptions): LineWire {
+export function createLineWire(options: LineWireOptions): LineWire {
+  const { input, output, maxMessageBytes, parse, ready } = options;
   const open = createOpenRequests();
   const refuse = (id: Id, code: number, error: ContractError): void => {
     const answer = { jsonrpc: "2.0" as const, id, error: { code, message: error.message, data: errorBody(error) } };
@@ -54,7 +57,11 @@ export function createLineWire({ input, output, maxMessageBytes, parse }: LineWi
     }
     return false;
   };
-  const lines = createLines({ maxMessageBytes, isGood, answered: () => open.ended(LINGER_MS) });
+  const answered = async (): Promise<void> => {
+    await Promise.allSettled([ready]);
+    await open.ended(LINGER_MS);
+  };
+  const lines = createLines({ maxMessageBytes, isGood, answered });
   const transport = new (class extends StdioServerTransport {
     override send(message: JSONRPCMessage): Promise<void> {
       const sent = super.send(message);

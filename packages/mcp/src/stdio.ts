@@ -22,7 +22,7 @@ export interface StdioOptions {
 export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; finish(): void } {
   const { version, binding, caller, input = process.stdin, output = process.stdout, onError } = options;
   const { maxMessageBytes, parse } = options;
-  const { transport: wire, finish } = createLineWire({ input, output, maxMessageBytes, parse });
+  const { transport: wire, finish } = createLineWire({ input, output, maxMessageBytes, parse, ready: binding });
   const parts = binding.then((bound) => bound.parts);
   // Whoever starts the binding hears of its failure; here it is told to those who ask.
   parts.catch(() => undefined);
