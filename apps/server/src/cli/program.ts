@@ -21,8 +21,8 @@ export async function createProgram(asked?: string): Promise<Command> {
     .description("An intake server that agents and humans fill in together.")
     .version(VERSION)
     .showHelpAfterError();
-  const only = asked === undefined || !Object.hasOwn(COMMANDS, asked) ? undefined : COMMANDS[asked];
-  for (const load of only === undefined ? Object.values(COMMANDS) : [only]) program.addCommand(await load());
+  const wanted = Object.entries(COMMANDS).filter(([name]) => name === asked);
+  for (const [, load] of wanted.length > 0 ? wanted : Object.entries(COMMANDS)) program.addCommand(await load());
   // A mistyped command is told what there is, whichever command it was meant to be.
   for (const command of program.commands) command.showHelpAfterError();
   return program;
