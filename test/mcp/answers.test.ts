@@ -78,6 +78,20 @@ describe("an answer", () => {
     expect(merged.fields).toEqual({ place: { city: "Rome", zip: "0150" } });
   });
 
+  it("[MCP-STALE] tells both values of a field whose name has a dot", async () => {
+    await server.putIntake({
+      id: "dots",
+      schema: { type: "object", properties: { "place.city": { type: "string" } } },
+    });
+    const { resumeToken } = await anybody.done("formbridge_dots_create", {});
+    await anybody.done("formbridge_dots_set", { resumeToken, fields: { "place.city": "Rome" } });
+    const args = { resumeToken, fields: { "place.city": "Oslo" } };
+    const { error } = await anybody.refused("formbridge_dots_set", args, "token_conflict");
+    expect(error.proposal.changed).toEqual([
+      expect.objectContaining({ path: "place.city", yours: "Oslo", theirs: "Rome" }),
+    ]);
+  });
+
   it("[MCP-SHORT] about an intake is its fields, and with verbose its definition", async () => {
     const { intake } = await anybody.done("formbridge_get_intake", { intakeId: "trip_plan" });
     expect(intake.fields[0]).toMatchObject({ path: "to", required: true });

@@ -101,7 +101,7 @@ function withBoth(
   },
 ): Change {
   if (!told.conflicts.has(change.path)) return change;
-  const yours = told.fields?.[change.path] ?? valueAt(told.fields, change.path);
+  const yours = valueAt(told.fields, change.path);
   const theirs = valueAt(told.current, change.path);
   return {
     ...change,
@@ -110,7 +110,9 @@ function withBoth(
   };
 }
 
+/** A name, also one with dots, or else a path. */
 function valueAt(fields: Record<string, unknown> | undefined, path: string): unknown {
+  if (fields !== undefined && Object.hasOwn(fields, path)) return fields[path];
   let here: unknown = fields;
   for (const segment of path.split(".")) {
     if (typeof here !== "object" || here === null || !Object.hasOwn(here, segment)) return undefined;
