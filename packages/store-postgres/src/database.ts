@@ -20,7 +20,7 @@ export interface Statement {
   name: string;
   text: string;
 }
-export type Value = string | number | boolean | null | readonly (string | null)[];
+export type Value = string | number | boolean | null | Buffer | readonly (string | null)[];
 
 export interface Database {
   /** A statement that changes nothing. */

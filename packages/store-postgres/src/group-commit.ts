@@ -1,7 +1,8 @@
-import { type Change, type Committed, StoreDown } from "@formbridge/core";
+import { type Change, type Committed, endedAt, type Instant, StoreDown } from "@formbridge/core";
 import { DatabaseError } from "pg";
 import { commitCalls, commitValues, nextValue } from "./commit-arguments.ts";
 import type { Database, Statement, Value } from "./database.ts";
+import { COMMIT_GROUP, groupValues } from "./group-statement.ts";
 import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
 import { eraseValues } from "./retention.ts";
 import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
@@ -11,21 +12,22 @@ type Answer =
   | { kind: "stale" | "key_taken"; loaded: LoadedColumns }
   | { kind: "not_at_once" };
 
+interface Placed {
+  place: number;
+  at: Instant;
+}
+
 interface Queued {
-  values: Value[];
+  change: Change;
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
 
-/** A statement for each size is prepared on each connection. */
 const MAX_GROUP = 16;
 /** Groups on their way. The fewer, the larger each; more than one, since each waits for the disk. */
 const MAX_GROUPS = 2;
 
-const STATEMENTS = Array.from(
-  { length: MAX_GROUP },
-  (_, index): Statement => ({ name: `commit_${index + 1}`, text: `SELECT ${commitCalls(index + 1)}` }),
-);
+const ALONE: Statement = { name: "commit", text: `SELECT ${commitCalls(1)}` };
 
 const WITH_LINKS: Statement = {
   name: "commit_with_links",
@@ -64,11 +66,11 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
 
   async function run(writer: Writer, group: readonly Queued[]): Promise<void> {
     try {
-      const answers = await together(writer, group);
-      group.forEach(({ values, resolve, reject }, place) => {
-        const answer = answers?.[place] ?? { kind: "not_at_once" };
-        if (answer.kind === "not_at_once") alone(writer, values).then(resolve, reject);
-        else resolve(committedOf(answer));
+      const committed = await together(writer, group);
+      group.forEach(({ change, resolve, reject }, index) => {
+        const at = committed.get(index + 1);
+        if (at === undefined) alone(writer, commitValues(change)).then(resolve, reject);
+        else resolve({ kind: "committed", at });
       });
     } catch (error) {
       for (const { reject } of group) reject(error);
@@ -85,9 +87,9 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
     }
   }
 
-  function join(writer: Writer, values: Value[]): Promise<Committed> {
+  function join(writer: Writer, change: Change): Promise<Committed> {
     return new Promise((resolve, reject) => {
-      queue.push({ values, resolve, reject });
+      queue.push({ change, resolve, reject });
       if (isAwaited) return;
       isAwaited = true;
       setImmediate(() => {
@@ -99,34 +101,41 @@ export function createGroupCommit(db: Database): (change: Change) => Promise<Com
 
   return (change) =>
     db.handIn(async (writer) => {
+      if (isPlain(change)) return await join(writer, change);
       const values = commitValues(change);
       if (change.erase === true) return await ask(writer, ERASE, [...values, true, ...eraseValues(change)]);
-      return isPlain(change) ? await join(writer, values) : await alone(writer, values, reviewLinkValues(change));
+      return await alone(writer, values, reviewLinkValues(change));
     });
 }
 
-/** A key is waited for by design; what rests beside the row and jobs touch rows that other transactions take in an order of their own. */
-const isPlain = ({ key, side, jobs, dropJobs }: Change): boolean =>
-  key === undefined && side.length === 0 && jobs.length === 0 && dropJobs.length === 0;
+/**
+ * A key is waited for by design; what rests beside the row and jobs touch rows that other transactions take in an order of their own;
+ * a chain is only that of one event; and the end of a submission, which has events, touches its records.
+ */
+const isPlain = ({ key, side, jobs, dropJobs, erase, audit, events, row }: Change): boolean =>
+  key === undefined &&
+  side.length === 0 &&
+  jobs.length === 0 &&
+  dropJobs.length === 0 &&
+  erase !== true &&
+  audit.length <= 1 &&
+  (events.length === 0 || endedAt(row.submission) === undefined);
 
-/** Undefined: the database undid the group, and none of it happened. */
-async function together(writer: Writer, group: readonly Queued[]): Promise<Answer[] | undefined> {
-  const statement = STATEMENTS[group.length - 1] as Statement;
-  const values = group.flatMap((queued) => [...queued.values, false]);
+/** When each of those was committed that were, by their places from 1. None: the database undid the group. */
+async function together(writer: Writer, group: readonly Queued[]): Promise<Map<number, Instant>> {
   try {
-    const [row] = await writer.write<Record<string, Answer>>(statement, values);
-    if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
-    return group.map((_, place) => row[`answer_${place}`] as Answer);
+    const rows = await writer.write<Placed>(COMMIT_GROUP, groupValues(group.map(({ change }) => change)));
+    return new Map(rows.map(({ place, at }) => [place, at]));
   } catch (error) {
     const wasUndone = error instanceof StoreDown && error.outcome === "not_applied";
-    if (wasUndone && error.cause instanceof DatabaseError) return undefined;
+    if (wasUndone && error.cause instanceof DatabaseError) return new Map();
     throw error;
   }
 }
 
 const alone = (writer: Writer, values: readonly Value[], links?: string): Promise<Committed> =>
   links === undefined
-    ? ask(writer, STATEMENTS[0] as Statement, [...values, true])
+    ? ask(writer, ALONE, [...values, true])
     : ask(writer, WITH_LINKS, [...values, true, links]);
 
 async function ask(writer: Writer, statement: Statement, values: readonly Value[]): Promise<Committed> {
