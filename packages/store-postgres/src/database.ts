@@ -1,5 +1,6 @@
 import { StoreDown } from "@formbridge/core";
 import { Pool, type PoolClient, type PoolConfig, types } from "pg";
+import { textArray } from "./arrays.ts";
 import { failedBefore, failedWrite, isUsable } from "./failures.ts";
 
 export interface PostgresOptions {
@@ -20,7 +21,8 @@ export interface Statement {
   name: string;
   text: string;
 }
-export type Value = string | number | boolean | null | Buffer | readonly (string | null)[];
+/** An array is a `text[]`. */
+export type Value = string | number | boolean | null | readonly (string | null)[];
 
 export interface Database {
   /** A statement that changes nothing. */
@@ -76,12 +78,12 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
 
   async function run<Row>(
     statement: Statement,
-    values: unknown[],
+    values: readonly Value[],
     failed: (error: unknown) => StoreDown,
   ): Promise<Row[]> {
     const connection = await connected();
     try {
-      const { rows } = await connection.query({ name: statement.name, text: statement.text, values });
+      const { rows } = await connection.query({ ...statement, values: values.map(sent) });
       connection.release();
       return rows;
     } catch (error) {
@@ -92,7 +94,7 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
 
   const within: Pick<Database, "read" | "write"> = {
     read: (statement, values) => run(statement, values.map(findable), failedBefore),
-    write: (statement, values) => run(statement, [...values], failedWrite),
+    write: (statement, values) => run(statement, values, failedWrite),
   };
 
   /** Work that waits for a connection counts as handed in: `pool.end` would forget it. */
@@ -124,6 +126,8 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
     },
   };
 }
+
+const sent = (value: Value) => (Array.isArray(value) ? textArray(value) : value);
 
 /** No column holds a NUL, so nothing has such a name: asked for, it is looked for in vain. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");

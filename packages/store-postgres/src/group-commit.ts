@@ -3,13 +3,13 @@ import { DatabaseError } from "pg";
 import { commitCalls, commitValues, nextValue } from "./commit-arguments.ts";
 import type { Database, Statement, Value } from "./database.ts";
 import { COMMIT_GROUP, groupValues } from "./group-statement.ts";
-import { type LoadedColumns, loadedOf, recordOf } from "./loaded-row.ts";
+import { loadedOf, recordOf, type StaleColumns } from "./loaded-row.ts";
 import { eraseValues } from "./retention.ts";
 import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
 
 type Answer =
   | { kind: "committed" | "too_late"; at: number }
-  | { kind: "stale" | "key_taken"; loaded: LoadedColumns }
+  | { kind: "stale" | "key_taken"; loaded: StaleColumns }
   | { kind: "not_at_once" };
 
 interface Placed {
@@ -134,9 +134,7 @@ async function together(writer: Writer, group: readonly Queued[]): Promise<Map<n
 }
 
 const alone = (writer: Writer, values: readonly Value[], links?: string): Promise<Committed> =>
-  links === undefined
-    ? ask(writer, ALONE, [...values, true])
-    : ask(writer, WITH_LINKS, [...values, true, links]);
+  links === undefined ? ask(writer, ALONE, [...values, true]) : ask(writer, WITH_LINKS, [...values, true, links]);
 
 async function ask(writer: Writer, statement: Statement, values: readonly Value[]): Promise<Committed> {
   try {
@@ -158,7 +156,7 @@ function committedOf(answer: Answer): Committed {
     case "too_late":
       return { kind: "too_late", now: answer.at };
     case "stale":
-      return { kind: "stale", loaded: loadedOf(answer.loaded) };
+      return { kind: "stale", loaded: loadedOf({ ...answer.loaded, record: answer.loaded }) };
     case "key_taken": {
       const record = recordOf(answer.loaded);
       if (record === undefined) throw new StoreDown("the database told of no record", "not_applied");

@@ -1,12 +1,18 @@
-import { type AuditEvent, type Change, type ChainedEvent, endedAt, isEditable, textAroundPlace } from "@formbridge/core";
-import { plainArray, textArray } from "./arrays.ts";
+import {
+  type AuditEvent,
+  type ChainedEvent,
+  type Change,
+  endedAt,
+  isEditable,
+  textAroundPlace,
+} from "@formbridge/core";
+import { plainArray } from "./arrays.ts";
 import type { Statement, Value } from "./database.ts";
 
-/** What a column's array is cast to, and how it is written. */
-const TYPES = { text: textArray, bigint: plainArray, boolean: plainArray, integer: plainArray } as const;
-type Type = keyof typeof TYPES;
-type Cell = string | number | boolean | null;
-type Column<From> = readonly [name: string, type: Type, read: (from: From) => Cell];
+/** What a row of ours says in one column, which goes to the database as an array. */
+type Column<From> =
+  | readonly [name: string, type: "text", read: (from: From) => string | null]
+  | readonly [name: string, type: "bigint" | "integer" | "boolean", read: (from: From) => number | boolean | null];
 
 /** An event with the place of its change in the group, from 1. The database puts one without `seq` at the end of its chain. */
 type Placed = { place: number; event: AuditEvent & Partial<Pick<ChainedEvent, "seq" | "prevHash" | "hash">> };
@@ -71,8 +77,7 @@ function whole(name: string): string {
   return cast;
 }
 /** What a column says at a place. */
-const at = (place: string, ...names: string[]): string =>
-  names.map((name) => `(${whole(name)})[${place}]`).join(", ");
+const at = (place: string, ...names: string[]): string => names.map((name) => `(${whole(name)})[${place}]`).join(", ");
 
 const NO_HASH = "0".repeat(64);
 
@@ -156,7 +161,7 @@ const eventsOf = (change: Change, index: number): Placed[] =>
   [...change.events, ...change.audit].map((event) => ({ place: index + 1, event }));
 
 const arraysOf = <From>(columns: readonly Column<From>[], rows: readonly From[]): Value[] =>
-  columns.map(([, type, read]) => (TYPES[type] as (values: Cell[]) => Value)(rows.map(read)));
+  columns.map((column) => (column[1] === "text" ? rows.map(column[2]) : plainArray(rows.map(column[2]))));
 
 export const groupValues = (changes: readonly Change[]): Value[] => [
   ...arraysOf(CHANGE_COLUMNS, changes),

@@ -1,17 +1,13 @@
 import { createKeyLine, type Idempotency, type ScopedKey } from "@formbridge/core";
 import type { Database, Statement } from "./database.ts";
 import type { HealthCheck } from "./health.ts";
-import { type RecordColumns, recordOf } from "./loaded-row.ts";
+import { RECORD_COLUMNS, type RecordColumns, recordOf } from "./loaded-row.ts";
 
 const FIND: Statement = {
   name: "find_record",
-  text: `SELECT operation AS record_operation, hash AS record_hash, submission_id AS record_submission_id,
-      fingerprint AS record_fingerprint, principal AS record_principal, carried_version AS record_carried_version,
-      failed AS record_failed, answer AS record_answer, answer_by AS record_answer_by, recorded_at AS record_recorded_at,
-      expires_at AS record_expires_at, keep_after_end_ms AS record_keep_after_end_ms
-    FROM formbridge.records
-    WHERE tenant = $1 AND intake_id = $2 AND operation = $3 AND hash = $4
-      AND (live_until IS NULL OR live_until > formbridge.now_ms())`,
+  text: `SELECT ${RECORD_COLUMNS} FROM formbridge.records AS r
+    WHERE r.tenant = $1 AND r.intake_id = $2 AND r.operation = $3 AND r.hash = $4
+      AND (r.live_until IS NULL OR r.live_until > formbridge.now_ms())`,
 };
 const of = (which: string): string => `SELECT tenant, intake_id AS "intakeId", operation, hash
     FROM formbridge.records WHERE tenant = $1 AND submission_id = $2 AND keep_after_end_ms ${which}`;

@@ -1,4 +1,5 @@
 import type { Job, Jobs } from "@formbridge/core";
+import { plainArray } from "./arrays.ts";
 import type { Database, Statement } from "./database.ts";
 
 const COLUMNS = `j.tenant, j.submission_id AS "submissionId", j.key, j.kind, j.lane, j.run_at AS "runAt", j.attempt,
@@ -41,8 +42,8 @@ const COUNT: Statement = { name: "count_jobs", text: "SELECT count(*) AS count F
 export function createJobs(db: Database): Jobs {
   return {
     claim: async ({ limit, leaseMs, perLane, busy }) => {
-      const running = [[...busy.keys()], [...busy.values()].map(String)];
-      const jobs = await db.write<Job>(CLAIM, [limit, leaseMs, perLane, ...running]);
+      const values = [limit, leaseMs, perLane, [...busy.keys()], plainArray([...busy.values()])];
+      const jobs = await db.write<Job>(CLAIM, values);
       return jobs.sort((one, other) => one.runAt - other.runAt);
     },
     settle: async (job, outcome) => {

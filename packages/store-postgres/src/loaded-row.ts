@@ -26,21 +26,52 @@ export interface RecordColumns {
   record_keep_after_end_ms: number | null;
 }
 
-/** What the load functions answer; NULL where there is nothing. */
-export interface LoadedColumns extends TokenColumns, RecordColumns {
-  now: number;
+/** Of `formbridge.records AS r`, as `RecordColumns`. */
+export const RECORD_COLUMNS = [
+  "operation",
+  "hash",
+  "submission_id",
+  "fingerprint",
+  "principal",
+  "carried_version",
+  "failed",
+  "answer",
+  "answer_by",
+  "recorded_at",
+  "expires_at",
+  "keep_after_end_ms",
+]
+  .map((column) => `r.${column} AS record_${column}`)
+  .join(", ");
+
+interface SubmissionColumns {
   doc: string | null;
   sealed_fields: string | null;
   sealed_token: string;
-  definition_digest: string | null;
-  definition_tenant: string;
-  handoff: string | null;
+}
+
+/** What a submission that has moved is told by, in one piece. NULL where there is nothing. */
+export interface StaleColumns extends SubmissionColumns, RecordColumns {
+  now: number;
+}
+
+/** What a load answers; absent is what it was not asked for, NULL what is not there. */
+export interface LoadedColumns extends Partial<SubmissionColumns>, Partial<TokenColumns> {
+  now: number;
+  definition_digest?: string | null;
+  definition_tenant?: string;
+  handoff?: string | null;
+  link?: string | null;
+  record: RecordColumns | null;
 }
 
 export function rowOf(doc: string, sealedFields: string | null): SubmissionRow {
   const submission: Submission = JSON.parse(doc);
   return sealedFields === null ? { submission } : { submission, sealedFields };
 }
+
+const snapshotOf = ({ doc, sealed_fields, sealed_token }: SubmissionColumns): Loaded["submission"] =>
+  doc === null ? undefined : { ...rowOf(doc, sealed_fields), sealedToken: sealed_token };
 
 function presentedOf(hash: string, columns: TokenColumns): TokenRow | undefined {
   if (columns.token_version === null) return undefined;
@@ -74,16 +105,26 @@ export function recordOf(columns: RecordColumns): KeyRecord | undefined {
   };
 }
 
+const parsed = (json: string | null | undefined) =>
+  json === null || json === undefined ? undefined : JSON.parse(json);
+const isThere = <Columns extends object>(columns: Partial<Columns>, name: keyof Columns): columns is Columns =>
+  columns[name] !== undefined;
+
 /** `token` is the hash that was asked for, if that was the question. */
 export function loadedOf(columns: LoadedColumns, token = ""): Loaded {
-  const loaded: Loaded = { now: columns.now };
-  const { doc, sealed_fields, sealed_token, definition_digest, definition_tenant } = columns;
-  if (doc !== null) loaded.submission = { ...rowOf(doc, sealed_fields), sealedToken: sealed_token };
-  const presented = presentedOf(token, columns);
-  if (presented !== undefined) loaded.presented = presented;
-  if (definition_digest !== null) loaded.definition = { digest: definition_digest, tenant: definition_tenant };
-  if (columns.handoff !== null) loaded.handoff = JSON.parse(columns.handoff);
-  const record = recordOf(columns);
-  if (record !== undefined) loaded.record = record;
-  return loaded;
+  const submission = isThere<SubmissionColumns>(columns, "doc") ? snapshotOf(columns) : undefined;
+  const presented = isThere<TokenColumns>(columns, "token_version") ? presentedOf(token, columns) : undefined;
+  const { definition_digest: digest, definition_tenant: tenant } = columns;
+  const record = columns.record === null ? undefined : recordOf(columns.record);
+  const handoff = parsed(columns.handoff);
+  const link = parsed(columns.link);
+  return {
+    now: columns.now,
+    ...(submission !== undefined && { submission }),
+    ...(presented !== undefined && { presented }),
+    ...(typeof digest === "string" && tenant !== undefined && { definition: { digest, tenant } }),
+    ...(handoff !== undefined && { handoff }),
+    ...(link !== undefined && { link }),
+    ...(record !== undefined && { record }),
+  };
 }

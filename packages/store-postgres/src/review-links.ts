@@ -1,13 +1,6 @@
 import { type Change, type ReviewLink, type ReviewLinks, reviewLinksIn } from "@formbridge/core";
 import type { Database, Statement } from "./database.ts";
 
-/** Of no submission when there is no such link; the time is told all the same. */
-export const LOAD_BY_REVIEW_LINK: Statement = {
-  name: "load_by_review_link",
-  text: `SELECT q.place, row_to_json(formbridge.load_by_id(r.tenant, r.submission_id, NULL, NULL)) AS loaded, r.doc AS link
-    FROM unnest($1::text[]) WITH ORDINALITY AS q (hash, place) LEFT JOIN formbridge.review_links AS r ON r.hash = q.hash`,
-};
-
 /**
  * Writes links beside a commit, in its statement: `c` is what the commit came to. Few commits have any, so the commit itself
  * knows nothing of them.
