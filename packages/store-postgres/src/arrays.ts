@@ -36,3 +36,10 @@ function emptyArray(): Buffer {
 /** Numbers and booleans need no escape. */
 export const plainArray = (values: readonly (number | boolean | null)[]): string =>
   `{${values.map((value) => value ?? "NULL").join(",")}}`;
+
+/**
+ * A row for each place of the arrays, numbered from 1. The planner is not to know how many there are: for a few it would find a plan
+ * of their own to be cheaper, and so plan anew each time, which costs more than everything else.
+ */
+export const unnested = (...arrays: string[]): string =>
+  `unnest(${arrays.map((array) => `(SELECT ${array})`).join(", ")}) WITH ORDINALITY`;

@@ -44,20 +44,16 @@ const NAMES = [
   "p_handoffs",
   "p_jobs",
   "p_drop_jobs",
-  "p_may_wait",
 ] as const;
 
-/** A call for each of so many changes; their values follow one another. */
-export const commitCalls = (changes: number): string =>
-  Array.from({ length: changes }, (_, place) => {
-    const values = NAMES.map((name, index) => `${name} => $${place * NAMES.length + index + 1}`);
-    return `formbridge.commit_change(${values.join(", ")}) AS answer_${place}`;
-  }).join(", ");
+/** One change, which waits for the locks of others. */
+export const COMMIT_CALL = `formbridge.commit_change(${NAMES.map((name, index) => `${name} => $${index + 1}`).join(", ")},
+  p_may_wait => true) AS answer`;
 
-/** For what a statement takes beside the values of one change: the first, the second and so on. */
+/** For what a statement takes beside the values of the change: the first, the second and so on. */
 export const nextValue = (place: number): string => `$${NAMES.length + place}`;
 
-/** What a change says, as columns: all values but the last, which says whether it may wait for other transactions' locks. */
+/** What a change says, as columns. */
 export function commitValues(change: Change): Value[] {
   const { tenant, expect, row, token, events, audit } = change;
   const { submission } = row;

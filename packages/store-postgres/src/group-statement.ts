@@ -6,7 +6,7 @@ import {
   isEditable,
   textAroundPlace,
 } from "@formbridge/core";
-import { plainArray } from "./arrays.ts";
+import { plainArray, unnested } from "./arrays.ts";
 import type { Statement, Value } from "./database.ts";
 
 /** What a row of ours says in one column, which goes to the database as an array. */
@@ -103,7 +103,7 @@ export const COMMIT_GROUP: Statement = {
              head.sealed_token, head.token_seq, head.token_hash, head.idem_seq, head.idem_hash, audit.stream, audit.seq, audit.prev_hash,
              encode(sha256(convert_to(${at("c.place", "audit_before")} || audit.prev_hash || '","seq":' || audit.seq
                || ${at("c.place", "audit_after")}, 'UTF8')), 'hex') AS hash
-        FROM clock, unnest(${whole("submission_id")}) WITH ORDINALITY AS c (submission_id, place)
+        FROM clock, ${unnested(whole("submission_id"))} AS c (submission_id, place)
         LEFT JOIN LATERAL (
           SELECT s.sealed_token, s.token_seq, s.token_hash, s.idem_seq, s.idem_hash FROM formbridge.submissions AS s
            WHERE s.tenant = ${at("c.place", "tenant")} AND s.submission_id = c.submission_id
@@ -152,7 +152,7 @@ export const COMMIT_GROUP: Statement = {
                coalesce(${at("e.n", "event_seq")}, d.seq),
                ${at("e.n", "event_type", "event_ts", "event_state", "event_version", "event_actor", "event_payload", "event_actor_salt", "event_actor_digest", "event_payload_salt", "event_payload_digest")},
                coalesce(${at("e.n", "event_prev_hash")}, d.prev_hash), coalesce(${at("e.n", "event_hash")}, d.hash)
-          FROM begun, unnest(${whole("event_place")}) WITH ORDINALITY AS e (place, n) JOIN done AS d ON d.place = e.place
+          FROM begun, ${unnested(whole("event_place"))} AS e (place, n) JOIN done AS d ON d.place = e.place
          ORDER BY e.n)
     SELECT d.place, clock.at FROM done AS d, clock`,
 };

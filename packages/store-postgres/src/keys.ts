@@ -1,10 +1,11 @@
 import type { ApiKey, Keys } from "@formbridge/core";
+import { unnested } from "./arrays.ts";
 import type { Database, Statement } from "./database.ts";
 import { gatherQuestions } from "./gathered.ts";
 
 const FIND: Statement = {
   name: "find_key",
-  text: `SELECT q.place, k.doc FROM unnest($1::text[]) WITH ORDINALITY AS q (hash, place)
+  text: `SELECT q.place, k.doc FROM ${unnested("$1::text[]")} AS q (hash, place)
     CROSS JOIN LATERAL (
       SELECT doc FROM formbridge.api_keys WHERE hash = q.hash AND NOT revoked
         AND (expires_at IS NULL OR expires_at > formbridge.now_ms()) LIMIT 1) AS k`,

@@ -1,3 +1,4 @@
+import { unnested } from "./arrays.ts";
 import type { Statement } from "./database.ts";
 import { RECORD_COLUMNS } from "./loaded-row.ts";
 
@@ -22,8 +23,8 @@ const load = ({ name, by, find, columns }: Question): Statement => ({
   name,
   text: `WITH clock AS MATERIALIZED (SELECT formbridge.now_ms() AS now)
     SELECT q.place, clock.now, ${columns.map((column) => `found.${column}`).join(", ")}, row_to_json(record) AS record
-    FROM clock, unnest(${[...by, "operation", "hash"].map((_, index) => `$${index + 1}::text[]`).join(", ")})
-        WITH ORDINALITY AS q (${by.join(", ")}, operation, hash, place)
+    FROM clock, ${unnested(...[...by, "operation", "hash"].map((_, index) => `$${index + 1}::text[]`))}
+        AS q (${by.join(", ")}, operation, hash, place)
       LEFT JOIN LATERAL (${find} LIMIT 1) AS found ON true
       LEFT JOIN LATERAL (
         SELECT ${RECORD_COLUMNS} FROM formbridge.records AS r

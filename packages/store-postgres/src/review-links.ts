@@ -8,7 +8,7 @@ import type { Database, Statement } from "./database.ts";
 export const putReviewLinks = (parameter: string): string => `
   INSERT INTO formbridge.review_links
     SELECT n.* FROM json_populate_recordset(NULL::formbridge.review_links, ${parameter}) AS n
-    WHERE (SELECT c.answer_0 ->> 'kind' FROM c) = 'committed'
+    WHERE (SELECT c.answer ->> 'kind' FROM c) = 'committed'
     ON CONFLICT (tenant, submission_id, link_id) DO UPDATE
       SET hash = EXCLUDED.hash, forget_after = EXCLUDED.forget_after, doc = EXCLUDED.doc`;
 

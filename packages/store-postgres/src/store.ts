@@ -1,4 +1,4 @@
-import type { Loaded, LoadQuery, Store } from "@formbridge/core";
+import type { Change, Loaded, LoadQuery, Store } from "@formbridge/core";
 import type { Database } from "./database.ts";
 import { answered, gatherQuestions, type Question } from "./gathered.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -24,5 +24,6 @@ export function createStore(db: Database): Store {
     return loadedOf(answered(await ask.intake([by.intake, ...keyed])));
   }
 
-  return { load, commit: createGroupCommit(db) };
+  const current = ({ tenant, row }: Change) => load({ by: { id: row.submission.submissionId, tenant } });
+  return { load, commit: createGroupCommit(db, current) };
 }

@@ -4,7 +4,7 @@ import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
-import { commitCalls, commitValues } from "../src/commit-arguments.ts";
+import { COMMIT_CALL, commitValues } from "../src/commit-arguments.ts";
 import { optionsFor } from "./open.ts";
 
 const { creation, update, quietUpdate, keyWrite, TENANT, HOUR } = fixtures;
@@ -101,7 +101,7 @@ describe("a write that waits too long", () => {
   it("for a key gives up, and the one who holds it is the one that counts", async () => {
     const key = keyWrite({ expiresAt: Date.now() + HOUR });
     const held = creation({ at: 0 }, { key });
-    const holder = await holding((client) => client.query(`SELECT ${commitCalls(1)}`, [...commitValues(held), true]));
+    const holder = await holding((client) => client.query(`SELECT ${COMMIT_CALL}`, commitValues(held)));
     const rival = creation({ at: 0 }, { key });
     expect((await failureOf(backend.store.commit(rival))).outcome).toBe("not_applied");
     await holder.end();
@@ -134,7 +134,7 @@ describe("a write that waits for a faster one on its revision", () => {
     const first = creation({ at: 0 });
     await patient.store.commit(first);
     const faster = quietUpdate(first, 0);
-    const holder = await holding((client) => client.query(`SELECT ${commitCalls(1)}`, [...commitValues(faster), true]));
+    const holder = await holding((client) => client.query(`SELECT ${COMMIT_CALL}`, commitValues(faster)));
     const slower = patient.store.commit(quietUpdate(first, 0));
     await waiting();
     await holder.end("COMMIT");

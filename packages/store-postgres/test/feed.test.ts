@@ -4,11 +4,11 @@ import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
-import { commitCalls, commitValues } from "../src/commit-arguments.ts";
+import { COMMIT_CALL, commitValues } from "../src/commit-arguments.ts";
 import { emptied, optionsFor } from "./open.ts";
 
 const { creation, TENANT } = fixtures;
-const COMMIT = `SELECT ${commitCalls(1)}`;
+const COMMIT = `SELECT ${COMMIT_CALL}`;
 
 let database: TestDatabase;
 let backend: Backend;
@@ -40,8 +40,8 @@ async function slowWrite() {
   const client = await connected();
   await client.query("BEGIN");
   const change = creation({ at: 0 });
-  const { rows } = await client.query(COMMIT, [...commitValues(change), true]);
-  expect(rows).toMatchObject([{ answer_0: { kind: "committed" } }]);
+  const { rows } = await client.query(COMMIT, commitValues(change));
+  expect(rows).toMatchObject([{ answer: { kind: "committed" } }]);
   const end = async (how: "COMMIT" | "ROLLBACK") => {
     await client.query(how);
   };
