@@ -33,8 +33,8 @@ function emptyArray(): Buffer {
   return buffer;
 }
 
-/** Numbers and booleans need no escape. */
-export const plainArray = (values: readonly (number | boolean | null)[]): string =>
+/** Of numbers and booleans, which need no escape. */
+export const plainArray = (values: readonly (string | number | boolean | null)[]): string =>
   `{${values.map((value) => value ?? "NULL").join(",")}}`;
 
 /**

@@ -128,10 +128,14 @@ type EventColumns = (string | null)[];
 const eventColumns = (event: ChainedEvent): EventColumns =>
   columnsOf(event, { seq: String(event.seq), prevHash: event.prevHash, hash: event.hash });
 
-/** The database puts it at the end of its chain. Where that will stand comes the text that its hash covers, in two parts. */
-function openEventColumns(event: AuditEvent): EventColumns {
+/** Of an event that the database puts at the end of its chain: the text that its hash covers, cut open where that end goes. */
+export function textAroundChain(event: AuditEvent): { before: string; after: string } {
   if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
-  const { before, after } = textAroundPlace(event);
+  return textAroundPlace(event);
+}
+
+function openEventColumns(event: AuditEvent): EventColumns {
+  const { before, after } = textAroundChain(event);
   return columnsOf(event, { seq: null, prevHash: before, hash: after });
 }
 

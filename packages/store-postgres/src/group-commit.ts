@@ -10,7 +10,7 @@ import {
 import { DatabaseError } from "pg";
 import { COMMIT_CALL, commitValues, nextValue } from "./commit-arguments.ts";
 import type { Database, Statement, Value } from "./database.ts";
-import { COMMIT_GROUP, groupValues } from "./group-statement.ts";
+import { COMMIT_GROUP, type GroupRow, groupRow, groupValues } from "./group-statement.ts";
 import { loadedOf, recordOf, type StaleColumns } from "./loaded-row.ts";
 import { eraseValues } from "./retention.ts";
 import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
@@ -24,6 +24,7 @@ interface Placed {
 
 interface Queued {
   change: Change;
+  row: GroupRow;
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
@@ -103,8 +104,9 @@ export function createGroupCommit(db: Database, load: (change: Change) => Promis
   }
 
   function join(writer: Writer, change: Change): Promise<Committed> {
+    const row = groupRow(change);
     return new Promise((resolve, reject) => {
-      queue.push({ change, resolve, reject });
+      queue.push({ change, row, resolve, reject });
       if (isAwaited) return;
       isAwaited = true;
       setImmediate(() => {
@@ -147,7 +149,7 @@ const hasMoved = ({ expect }: Change, { submission }: Loaded): boolean =>
 /** When each of those was committed that were. None: the database undid the group. */
 async function together(writer: Writer, group: readonly Queued[]): Promise<Map<Queued | undefined, Instant>> {
   try {
-    const rows = await writer.write<Placed>(COMMIT_GROUP, groupValues(group.map(({ change }) => change)));
+    const rows = await writer.write<Placed>(COMMIT_GROUP, groupValues(group.map(({ row }) => row)));
     return new Map(rows.map(({ place, at }) => [group[place - 1], at]));
   } catch (error) {
     const wasUndone = error instanceof StoreDown && error.outcome === "not_applied";

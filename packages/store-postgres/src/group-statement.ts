@@ -1,21 +1,15 @@
-import {
-  type AuditEvent,
-  type ChainedEvent,
-  type Change,
-  endedAt,
-  isEditable,
-  textAroundPlace,
-} from "@formbridge/core";
+import { type AuditEvent, type ChainedEvent, type Change, endedAt, isEditable } from "@formbridge/core";
 import { plainArray, unnested } from "./arrays.ts";
+import { textAroundChain } from "./commit-arguments.ts";
 import type { Statement, Value } from "./database.ts";
 
-/** What a row of ours says in one column, which goes to the database as an array. */
+type Cell = string | number | boolean | null;
 type Column<From> =
   | readonly [name: string, type: "text", read: (from: From) => string | null]
   | readonly [name: string, type: "bigint" | "integer" | "boolean", read: (from: From) => number | boolean | null];
 
-/** An event with the place of its change in the group, from 1. The database puts one without `seq` at the end of its chain. */
-type Placed = { place: number; event: AuditEvent & Partial<Pick<ChainedEvent, "seq" | "prevHash" | "hash">> };
+/** The database puts one without `seq` at the end of its chain. */
+type Event = AuditEvent & Partial<Pick<ChainedEvent, "seq" | "prevHash" | "hash">>;
 
 const revisedOf = ({ expect }: Change) => ("absent" in expect ? undefined : expect);
 const jsonOf = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
@@ -44,31 +38,35 @@ const CHANGE_COLUMNS: readonly Column<Change>[] = [
   ["token_issued_at", "bigint", ({ token, row }) => (token === undefined ? null : row.submission.token.issuedAt)],
   ["token_expires_at", "bigint", ({ token }) => token?.expiresAt ?? null],
   ["audit_stream", "text", ({ audit: [event] }) => event?.stream ?? null],
-  ["audit_before", "text", ({ audit: [event] }) => (event === undefined ? null : textAroundPlace(event).before)],
-  ["audit_after", "text", ({ audit: [event] }) => (event === undefined ? null : textAroundPlace(event).after)],
+  ["audit_before", "text", ({ audit: [event] }) => (event === undefined ? null : textAroundChain(event).before)],
+  ["audit_after", "text", ({ audit: [event] }) => (event === undefined ? null : textAroundChain(event).after)],
 ];
 
-const EVENT_COLUMNS: readonly Column<Placed>[] = [
-  ["event_place", "integer", ({ place }) => place],
-  ["event_id", "text", ({ event }) => event.eventId],
-  ["event_stream", "text", ({ event }) => event.stream],
-  ["event_seq", "bigint", ({ event }) => event.seq ?? null],
-  ["event_type", "text", ({ event }) => event.type],
-  ["event_ts", "text", ({ event }) => event.ts],
-  ["event_state", "text", ({ event }) => event.state],
-  ["event_version", "bigint", ({ event }) => event.version],
-  ["event_actor", "text", ({ event }) => jsonOf(event.actor)],
-  ["event_payload", "text", ({ event }) => jsonOf(event.payload)],
-  ["event_actor_salt", "text", ({ event }) => event.actorSalt],
-  ["event_actor_digest", "text", ({ event }) => event.actorDigest],
-  ["event_payload_salt", "text", ({ event }) => event.payloadSalt],
-  ["event_payload_digest", "text", ({ event }) => event.payloadDigest],
-  ["event_prev_hash", "text", ({ event }) => event.prevHash ?? null],
-  ["event_hash", "text", ({ event }) => event.hash ?? null],
+const EVENT_COLUMNS: readonly Column<Event>[] = [
+  ["event_id", "text", (event) => event.eventId],
+  ["event_stream", "text", (event) => event.stream],
+  ["event_seq", "bigint", (event) => event.seq ?? null],
+  ["event_type", "text", (event) => event.type],
+  ["event_ts", "text", (event) => event.ts],
+  ["event_state", "text", (event) => event.state],
+  ["event_version", "bigint", (event) => event.version],
+  ["event_actor", "text", (event) => jsonOf(event.actor)],
+  ["event_payload", "text", (event) => jsonOf(event.payload)],
+  ["event_actor_salt", "text", (event) => event.actorSalt],
+  ["event_actor_digest", "text", (event) => event.actorDigest],
+  ["event_payload_salt", "text", (event) => event.payloadSalt],
+  ["event_payload_digest", "text", (event) => event.payloadDigest],
+  ["event_prev_hash", "text", (event) => event.prevHash ?? null],
+  ["event_hash", "text", (event) => event.hash ?? null],
 ];
 
+/** Of each event, the place of its change in the group, from 1. */
+const PLACES = "event_place";
 const CASTS = new Map(
-  [...CHANGE_COLUMNS, ...EVENT_COLUMNS].map(([name, type], index) => [name, `$${index + 1}::${type}[]`]),
+  [...CHANGE_COLUMNS, ...EVENT_COLUMNS, [PLACES, "integer"] as const].map(([name, type], index) => [
+    name,
+    `$${index + 1}::${type}[]`,
+  ]),
 );
 
 function whole(name: string): string {
@@ -152,18 +150,36 @@ export const COMMIT_GROUP: Statement = {
                coalesce(${at("e.n", "event_seq")}, d.seq),
                ${at("e.n", "event_type", "event_ts", "event_state", "event_version", "event_actor", "event_payload", "event_actor_salt", "event_actor_digest", "event_payload_salt", "event_payload_digest")},
                coalesce(${at("e.n", "event_prev_hash")}, d.prev_hash), coalesce(${at("e.n", "event_hash")}, d.hash)
-          FROM begun, ${unnested(whole("event_place"))} AS e (place, n) JOIN done AS d ON d.place = e.place
+          FROM begun, ${unnested(whole(PLACES))} AS e (place, n) JOIN done AS d ON d.place = e.place
          ORDER BY e.n)
     SELECT d.place, clock.at FROM done AS d, clock`,
 };
 
-const eventsOf = (change: Change, index: number): Placed[] =>
-  [...change.events, ...change.audit].map((event) => ({ place: index + 1, event }));
+export interface GroupRow {
+  cells: Cell[];
+  events: Cell[][];
+}
 
-const arraysOf = <From>(columns: readonly Column<From>[], rows: readonly From[]): Value[] =>
-  columns.map((column) => (column[1] === "text" ? rows.map(column[2]) : plainArray(rows.map(column[2]))));
+/** What a change says, made before it joins others: one that can't be said fails alone. */
+export const groupRow = (change: Change): GroupRow => ({
+  cells: CHANGE_COLUMNS.map(([, , read]) => read(change)),
+  events: [...change.events, ...change.audit].map((event: Event) => EVENT_COLUMNS.map(([, , read]) => read(event))),
+});
 
-export const groupValues = (changes: readonly Change[]): Value[] => [
-  ...arraysOf(CHANGE_COLUMNS, changes),
-  ...arraysOf(EVENT_COLUMNS, changes.flatMap(eventsOf)),
+const arraysOf = <From>(columns: readonly Column<From>[], rows: readonly Cell[][]): Value[] =>
+  columns.map(([, type], index) => {
+    const cells = rows.map((row) => row[index] ?? null);
+    return type === "text" ? (cells as (string | null)[]) : plainArray(cells);
+  });
+
+export const groupValues = (rows: readonly GroupRow[]): Value[] => [
+  ...arraysOf(
+    CHANGE_COLUMNS,
+    rows.map(({ cells }) => cells),
+  ),
+  ...arraysOf(
+    EVENT_COLUMNS,
+    rows.flatMap(({ events }) => events),
+  ),
+  plainArray(rows.flatMap(({ events }, index) => events.map(() => index + 1))),
 ];

@@ -1,9 +1,11 @@
 import { fixtures } from "@formbridge/conformance";
-import type { Backend } from "@formbridge/core";
+import { type Backend, type ChainedEvent, firstBrokenLink } from "@formbridge/core";
 import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+import { COMMIT_GROUP, groupRow, groupValues } from "../src/group-statement.ts";
+import { LOAD_BY_TOKEN } from "../src/load-statements.ts";
 import { emptied, optionsFor } from "./open.ts";
 
 const { creation, update, newApiKey, newHash, TENANT } = fixtures;
@@ -21,6 +23,9 @@ afterAll(async () => {
 });
 
 const creations = (count: number) => Array.from({ length: count }, () => creation({ at: 0 }));
+const eventsOf = async (submissionId: string): Promise<ChainedEvent[]> =>
+  (await backend.events.read({ tenant: TENANT, submissionId, streams: ["submission", "token", "idempotency"] }, 100)) ??
+  [];
 const transactions = async (): Promise<number> => {
   const [row] = await database.query<{ count: string }>(
     "SELECT count(DISTINCT xmin::text) AS count FROM formbridge.submissions",
@@ -47,6 +52,57 @@ describe("changes that arrive together", () => {
     ]);
     expect(answers.map(({ kind }) => kind)).toEqual(["committed", "stale", "too_late", "committed"]);
     expect(answers[1]).toMatchObject({ loaded: { submission: second.row } });
+  });
+
+  it("have each their own chains, in which their events follow one another", async () => {
+    const first = creations(12);
+    await Promise.all(first.map((change) => backend.store.commit(change)));
+    await Promise.all(first.map((change) => backend.store.commit(update(change, 1))));
+    for (const { row } of first) {
+      const events = await eventsOf(row.submission.submissionId);
+      expect(events.map(({ seq }) => seq)).toEqual([1, 1, 2, 2]);
+      expect(firstBrokenLink(events)).toBeUndefined();
+    }
+  });
+
+  it("with several events for one chain go alone, and are chained in their order", async () => {
+    const [first] = creations(1);
+    if (first === undefined) throw new Error("there is one");
+    await backend.store.commit(first);
+    const next = update(first, 1);
+    const audit = [...next.audit, ...update(first, 1).audit];
+    expect(await backend.store.commit({ ...next, audit })).toMatchObject({ kind: "committed" });
+    const events = await eventsOf(first.row.submission.submissionId);
+    expect(events.filter(({ stream }) => stream === "token").map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(firstBrokenLink(events)).toBeUndefined();
+  });
+
+  it("do not fail with one that can't be written down", async () => {
+    const bad = creation({ at: 0 });
+    const audit = bad.audit.map((event) => ({ ...event, stream: "submission" as const }));
+    const answers = await Promise.allSettled(
+      [...creations(3), { ...bad, audit }].map((change) => backend.store.commit(change)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
+  });
+
+  it("are one statement whose plan is kept, however few they are", async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const runs = 12;
+      for (const change of creations(runs)) {
+        await client.query({ ...COMMIT_GROUP, values: groupValues([groupRow(change)]) });
+        await client.query({ ...LOAD_BY_TOKEN, values: [[change.token?.hash], [null], [null]] });
+      }
+      const { rows } = await client.query(
+        "SELECT DISTINCT custom_plans::integer AS planned FROM pg_prepared_statements",
+      );
+      // PostgreSQL tries five times before it decides.
+      expect(rows).toEqual([{ planned: 5 }]);
+    } finally {
+      await client.end();
+    }
   });
 
   it("on one revision: one commits, and the other is told of it", async () => {

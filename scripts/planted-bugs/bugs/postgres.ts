@@ -1,9 +1,11 @@
 import type { PlantedBug } from "../planted-bug.ts";
 
 const COMMIT = "packages/store-postgres/src/migrations/0004-commit.ts";
+const GROUP = "packages/store-postgres/src/group-statement.ts";
 const CONFORMANCE = "packages/store-postgres/test/conformance.test.ts";
 const RACES = "packages/store-postgres/test/races.test.ts";
 const FEED = "packages/store-postgres/test/feed.test.ts";
+const GROUPS = "packages/store-postgres/test/groups.test.ts";
 const FAILURES = "packages/store-postgres/test/failures.test.ts";
 
 /** The snapshot of the schema sees every change of a function's text; it is no proof, and not named here. */
@@ -101,15 +103,48 @@ export const POSTGRES: readonly PlantedBug[] = [
     caughtBy: [FEED],
   },
   {
+    name: "postgres-group-no-revision-guard",
+    breaks: "Of writes that arrive together, one on an old revision overwrites what was written since.",
+    file: GROUP,
+    edits: [
+      { find: "             AND s.revision = ", replace: "             AND s.revision >= " },
+      { find: "          WHERE s.revision < EXCLUDED.revision\n", replace: "" },
+    ],
+    caughtBy: [CONFORMANCE, GROUPS],
+  },
+  {
+    name: "postgres-group-deadline-not-checked",
+    breaks: "A write that arrives together with others after the submission's time is taken.",
+    file: GROUP,
+    edits: [{ find: " OR clock.at <= ", replace: " OR clock.at <> " }],
+    caughtBy: [CONFORMANCE, GROUPS],
+  },
+  {
+    name: "postgres-group-create-overwrites",
+    breaks: "A create with an id that is taken puts itself in the place of what is there.",
+    file: GROUP,
+    edits: [{ find: "          WHERE s.revision < EXCLUDED.revision\n", replace: "" }],
+    caughtBy: [CONFORMANCE],
+  },
+  {
+    name: "postgres-group-without-place-in-feed",
+    breaks: "Writes that arrive together do not tell readers of the feed where they began, and may be passed over.",
+    file: GROUP,
+    edits: [{ find: "FROM begun, ", replace: "FROM " }],
+    caughtBy: [FEED],
+  },
+  {
+    name: "postgres-group-ends-without-records",
+    breaks: "A write that ends a submission without more leaves its recorded answers for ever.",
+    file: "packages/store-postgres/src/group-commit.ts",
+    edits: [{ find: "(events.length === 0 || endedAt(row.submission) === undefined)", replace: "row !== undefined" }],
+    caughtBy: [CONFORMANCE],
+  },
+  {
     name: "postgres-tenant-not-in-load",
     breaks: "Whoever knows an id loads the submission of another tenant.",
-    file: "packages/store-postgres/src/migrations/0003-load.ts",
-    edits: [
-      {
-        find: "FROM formbridge.submissions AS s WHERE s.tenant = in_tenant AND s.submission_id = id;",
-        replace: "FROM formbridge.submissions AS s WHERE s.submission_id = id;",
-      },
-    ],
+    file: "packages/store-postgres/src/load-statements.ts",
+    edits: [{ find: "WHERE s.tenant = q.tenant AND s.submission_id = q.id", replace: "WHERE s.submission_id = q.id" }],
     caughtBy: [CONFORMANCE],
   },
   {
