@@ -2,6 +2,7 @@ import { type AuditEvent, type ChainedEvent, type Change, endedAt, isEditable } 
 import { plainArray, unnested } from "./arrays.ts";
 import { textAroundChain } from "./commit-arguments.ts";
 import type { Statement, Value } from "./database.ts";
+import { isTenant } from "./tenant.ts";
 
 type Cell = string | number | boolean | null;
 type Column<From> =
@@ -104,7 +105,7 @@ export const COMMIT_GROUP: Statement = {
         FROM clock, ${unnested(whole("submission_id"))} AS c (submission_id, place)
         LEFT JOIN LATERAL (
           SELECT s.sealed_token, s.token_seq, s.token_hash, s.idem_seq, s.idem_hash FROM formbridge.submissions AS s
-           WHERE s.tenant = ${at("c.place", "tenant")} AND s.submission_id = c.submission_id
+           WHERE ${isTenant("s.tenant", at("c.place", "tenant"))} AND s.submission_id = c.submission_id
              AND s.revision = ${at("c.place", "expected_revision")} AND ${at("c.place", "expected_revision")} IS NOT NULL
              FOR NO KEY UPDATE SKIP LOCKED) AS held ON true
         CROSS JOIN LATERAL (

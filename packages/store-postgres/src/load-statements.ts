@@ -1,6 +1,7 @@
 import { unnested } from "./arrays.ts";
 import type { Statement } from "./database.ts";
 import { RECORD_COLUMNS } from "./loaded-row.ts";
+import { isTenant } from "./tenant.ts";
 
 interface Question {
   name: string;
@@ -36,7 +37,7 @@ const load = ({ name, by, find, columns }: Question): Statement => ({
 const SNAPSHOT = ["doc", "sealed_fields", "sealed_token"];
 const OF_SUBMISSION = "s.tenant, s.intake_id, s.doc, s.sealed_fields, s.sealed_token";
 const submissionOf = (row: string): string =>
-  `formbridge.submissions AS s ON s.tenant = ${row}.tenant AND s.submission_id = ${row}.submission_id`;
+  `formbridge.submissions AS s ON ${isTenant("s.tenant", `${row}.tenant`)} AND s.submission_id = ${row}.submission_id`;
 
 /** A token is rotated when the one after it was issued. */
 export const LOAD_BY_TOKEN = load({
@@ -65,7 +66,7 @@ export const LOAD_BY_TOKEN = load({
 export const LOAD_BY_ID = load({
   name: "load_by_id",
   by: ["tenant", "id"],
-  find: `SELECT ${OF_SUBMISSION} FROM formbridge.submissions AS s WHERE s.tenant = q.tenant AND s.submission_id = q.id`,
+  find: `SELECT ${OF_SUBMISSION} FROM formbridge.submissions AS s WHERE ${isTenant("s.tenant", "q.tenant")} AND s.submission_id = q.id`,
   columns: SNAPSHOT,
 });
 

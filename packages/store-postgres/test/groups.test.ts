@@ -4,8 +4,6 @@ import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
-import { COMMIT_GROUP, groupRow, groupValues } from "../src/group-statement.ts";
-import { LOAD_BY_TOKEN } from "../src/load-statements.ts";
 import { emptied, optionsFor } from "./open.ts";
 
 const { creation, update, newApiKey, newHash, TENANT } = fixtures;
@@ -84,25 +82,6 @@ describe("changes that arrive together", () => {
       [...creations(3), { ...bad, audit }].map((change) => backend.store.commit(change)),
     );
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
-  });
-
-  it("are one statement whose plan is kept, however few they are", async () => {
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    try {
-      const runs = 12;
-      for (const change of creations(runs)) {
-        await client.query({ ...COMMIT_GROUP, values: groupValues([groupRow(change)]) });
-        await client.query({ ...LOAD_BY_TOKEN, values: [[change.token?.hash], [null], [null]] });
-      }
-      const { rows } = await client.query(
-        "SELECT DISTINCT custom_plans::integer AS planned FROM pg_prepared_statements",
-      );
-      // PostgreSQL tries five times before it decides.
-      expect(rows).toEqual([{ planned: 5 }]);
-    } finally {
-      await client.end();
-    }
   });
 
   it("on one revision: one commits, and the other is told of it", async () => {

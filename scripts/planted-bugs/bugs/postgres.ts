@@ -20,7 +20,7 @@ export const POSTGRES: readonly PlantedBug[] = [
         replace: "\n          RETURNING 1)",
       },
     ],
-    caughtBy: [FAILURES, RACES],
+    caughtBy: [FAILURES],
   },
   {
     name: "postgres-record-overwritten",
@@ -110,7 +110,7 @@ export const POSTGRES: readonly PlantedBug[] = [
       { find: "             AND s.revision = ", replace: "             AND s.revision >= " },
       { find: "          WHERE s.revision < EXCLUDED.revision\n", replace: "" },
     ],
-    caughtBy: [CONFORMANCE, GROUPS],
+    caughtBy: [CONFORMANCE],
   },
   {
     name: "postgres-group-deadline-not-checked",
@@ -144,7 +144,7 @@ export const POSTGRES: readonly PlantedBug[] = [
     name: "postgres-tenant-not-in-load",
     breaks: "Whoever knows an id loads the submission of another tenant.",
     file: "packages/store-postgres/src/load-statements.ts",
-    edits: [{ find: "WHERE s.tenant = q.tenant AND s.submission_id = q.id", replace: "WHERE s.submission_id = q.id" }],
+    edits: [{ find: 'isTenant("s.tenant", "q.tenant")', replace: 'isTenant("s.tenant", "s.tenant")' }],
     caughtBy: [CONFORMANCE],
   },
   {
@@ -184,8 +184,8 @@ export const POSTGRES: readonly PlantedBug[] = [
     file: "packages/store-postgres/src/idempotency.ts",
     edits: [
       {
-        find: "(live_until IS NULL OR live_until > formbridge.now_ms())`,",
-        replace: "(live_until IS NULL OR live_until > ` + Date.now() + `)`,",
+        find: "(r.live_until IS NULL OR r.live_until > formbridge.now_ms())`,",
+        replace: "(r.live_until IS NULL OR r.live_until > ` + Date.now() + `)`,",
       },
     ],
     caughtBy: [CONFORMANCE],
