@@ -75,6 +75,18 @@ describe("changes that arrive together", () => {
     expect(firstBrokenLink(events)).toBeUndefined();
   });
 
+  it("do not write over what is there with one that creates it, although its tokens are forgotten", async () => {
+    const [first, other] = creations(2);
+    if (first === undefined || other === undefined) throw new Error("there are two");
+    await backend.store.commit(first);
+    await database.query("DELETE FROM formbridge.tokens");
+    const { submissionId } = first.row.submission;
+    const rival = { ...creation({ at: 1 }), row: { submission: { ...other.row.submission, submissionId } } };
+    const answers = await Promise.all([rival, other].map((change) => backend.store.commit(change)));
+    expect(answers).toMatchObject([{ kind: "stale", loaded: { submission: first.row } }, { kind: "committed" }]);
+    expect(await eventsOf(submissionId)).toHaveLength(2);
+  });
+
   it("do not fail with one that can't be written down", async () => {
     const bad = creation({ at: 0 });
     const audit = bad.audit.map((event) => ({ ...event, stream: "submission" as const }));

@@ -124,7 +124,7 @@ export const POSTGRES: readonly PlantedBug[] = [
     breaks: "A create with an id that is taken puts itself in the place of what is there.",
     file: GROUP,
     edits: [{ find: "          WHERE s.revision < EXCLUDED.revision\n", replace: "" }],
-    caughtBy: [CONFORMANCE],
+    caughtBy: [GROUPS],
   },
   {
     name: "postgres-group-without-place-in-feed",
