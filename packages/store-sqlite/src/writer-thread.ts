@@ -1,3 +1,4 @@
+import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { Batch, BatchAnswer } from "./writer/write-batch.ts";
 
@@ -23,7 +24,8 @@ export function createWriterThread(file: string): WriterThread {
   let waiting: ((answer: BatchAnswer | undefined) => void)[] = [];
 
   function start(): Promise<void> {
-    const starting = new Worker(new URL("./writer/thread.ts", import.meta.url), { workerData: { file } });
+    const workerData = { file, keepsCompiled: getCompileCacheDir() !== undefined };
+    const starting = new Worker(new URL("./writer/start-thread.mjs", import.meta.url), { workerData });
     // What it is busy with holds the process, itself it does not.
     starting.unref();
     worker = starting;
