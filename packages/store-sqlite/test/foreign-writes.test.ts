@@ -1,7 +1,8 @@
 /** What is remembered here is forgotten when a command beside the server has written, and only then. */
 import { fixtures } from "@formbridge/conformance";
-import { openDatabase } from "@formbridge/store-sqlite";
+import { migrate, openDatabase } from "@formbridge/store-sqlite";
 import { describe, expect, it } from "vitest";
+import { createWriteBatch } from "../src/writer/write-batch.ts";
 import { openOnThread } from "./open-on-thread.ts";
 import { tempFile } from "./temp-file.ts";
 
@@ -71,6 +72,19 @@ describe("a key that a command revokes is no longer taken", () => {
     expect(await find()).toBeUndefined();
     await backend.close();
   });
+});
+
+it("a writer that has just begun can't know what was written before it, and says so", () => {
+  const file = tempFile();
+  const [db, other] = [openDatabase(file), openDatabase(file)];
+  migrate(db);
+  const write = createWriteBatch(db);
+  const hasForeignWrites = () => write({ at: 0, orders: [] }).foreign;
+  expect([hasForeignWrites(), hasForeignWrites()]).toEqual([true, false]);
+  other.pragma("user_version = 1");
+  expect([hasForeignWrites(), hasForeignWrites()]).toEqual([true, false]);
+  other.close();
+  db.close();
 });
 
 it("what the server writes itself makes it forget nothing", async () => {
