@@ -107,7 +107,7 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
       underWay -= 1;
       watcher.cameBack({ commits: group.length > 0 });
       if (underWay < MAX_UNDER_WAY) flush();
-      settle(group, batch.at, answer ?? diedOver(group.length));
+      settle(group, batch.at, answer instanceof Error ? diedOver(group, answer) : answer);
       if (underWay === 0) drained();
     });
   }
@@ -179,10 +179,9 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
 }
 
 /** Nobody knows whether its last COMMIT was made. */
-function diedOver(orders: number): BatchAnswer {
-  const message = "the thread that writes has ended";
+function diedOver(group: Queued[], { message }: Error): BatchAnswer {
   const failure: Outcome = { kind: "failed", outcome: "unknown", isRefusal: false, message };
-  return { outcomes: Array<Outcome>(orders).fill(failure), ms: 0, foreign: true };
+  return { outcomes: group.map(() => failure), ms: 0, foreign: true };
 }
 
 const isStoreFailure = (outcome: Outcome): boolean =>

@@ -40,6 +40,6 @@ export function createIntakes(db: Database, cache: ReadCache, call: CallWriter):
       const intake = { id: definition.id, tenant, source, digest, definition: JSON.stringify(definition) };
       return call("putIntake", intake, expect).finally(cache.forget);
     },
-    retire: (which) => call("retireIntake", which).finally(cache.forget),
+    retire: ({ tenant, id }) => call("retireIntake", { tenant, id }).finally(cache.forget),
   };
 }

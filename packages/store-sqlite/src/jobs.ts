@@ -13,7 +13,8 @@ export function createJobs(db: Database, now: () => Instant, call: CallWriter): 
       const [first] = await answer(() => dueJobs(now(), { ...wanted, limit: 1 }));
       return first === undefined ? [] : call("claimJobs", wanted);
     },
-    settle: (job, outcome) => call("settleJob", job, outcome),
+    settle: ({ tenant, key, runAt, attempt, leasedUntil }, outcome) =>
+      call("settleJob", { tenant, key, runAt, attempt, leasedUntil }, outcome),
     count: () => answer(() => count.get() ?? 0),
   };
 }

@@ -35,6 +35,6 @@ export function createKeys(db: Database, { now, cache, call }: Sources): Keys {
     },
     list: ({ tenant, after = "" }, limit) =>
       answer(() => byTenant.all(tenant, after, limit).map((doc) => JSON.parse(doc))),
-    revoke: (which) => call("revokeKey", which).finally(cache.forget),
+    revoke: ({ tenant, keyId }) => call("revokeKey", { tenant, keyId }).finally(cache.forget),
   };
 }

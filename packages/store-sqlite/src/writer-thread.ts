@@ -6,11 +6,13 @@ export interface WriterThread {
   /** Begins to bring it up, if it is not yet; resolves when it can be sent batches, or never will. */
   start(): Promise<void>;
   isUp(): boolean;
-  /** Only while it is up. `answered` is called in the order of sending; without an answer when the thread died over it. */
-  send(batch: Batch, answered: (answer: BatchAnswer | undefined) => void): void;
+  /** Only while it is up. `answered` is called in the order of sending; with why the thread has ended, should it end over it. */
+  send(batch: Batch, answered: Answered): void;
   /** Writes what was sent, then ends. */
   close(): Promise<void>;
 }
+
+type Answered = (answer: BatchAnswer | Error) => void;
 
 /**
  * A thread with a connection of its own, which writes to the file beside the main thread. It loads in a tenth of a second, and until
@@ -21,7 +23,7 @@ export function createWriterThread(file: string): WriterThread {
   let started: Promise<void> | undefined;
   let isUp = false;
   let ended: Promise<unknown> = Promise.resolve();
-  let waiting: ((answer: BatchAnswer | undefined) => void)[] = [];
+  let waiting: Answered[] = [];
 
   function start(): Promise<void> {
     const workerData = { file, keepsCompiled: getCompileCacheDir() !== undefined };
@@ -36,14 +38,17 @@ export function createWriterThread(file: string): WriterThread {
         resolve();
       });
       // An error is followed by the exit, and only then is the thread's connection closed and its lock free.
-      starting.on("error", () => {});
+      let why = new Error("the thread that writes has ended");
+      starting.on("error", (error: Error) => {
+        why = error;
+      });
       ended = new Promise((exited) => starting.once("exit", exited)).then(() => {
         // One that was up is started again; one that can't start would only fail again.
         if (isUp) started = undefined;
         isUp = false;
         const left = waiting;
         waiting = [];
-        for (const tell of left) tell(undefined);
+        for (const tell of left) tell(why);
         resolve();
       });
     });

@@ -54,6 +54,23 @@ describe("the thread", () => {
     await backend.close();
   });
 
+  it("waits alone for a lock that a command holds: who reads is answered", async () => {
+    const { backend, thread, file } = open();
+    await thread.start();
+    const [known, next] = [creation({ at: 0 }), creation({ at: 0 })];
+    await backend.store.commit(known);
+    const command = openDatabase(file);
+    command.exec("BEGIN IMMEDIATE");
+    const written = backend.store.commit(next);
+    // Their turn comes after the one in which the change was sent.
+    await new Promise(setImmediate);
+    expect(await backend.submissions.list({ tenant: known.tenant }, { limit: 9 })).toEqual([known.row]);
+    command.exec("ROLLBACK");
+    command.close();
+    expect(await written).toMatchObject({ kind: "committed" });
+    await backend.close();
+  });
+
   it("is sent nothing by a worker that finds nothing to do", async () => {
     const { backend, thread, batches } = open();
     await thread.start();
@@ -114,7 +131,8 @@ describe("a thread that ends by itself", () => {
     // What it can't read ends it. As many as are sent at once: they are on their way when it ends.
     thread.send({} as never, () => {});
     const lost = await Promise.allSettled(many(16).map(backend.store.commit));
-    for (const answer of lost) expect(answer).toMatchObject({ reason: { name: "StoreDown", outcome: "unknown" } });
+    for (const answer of lost)
+      expect(answer).toMatchObject({ reason: { outcome: "unknown", cause: expect.any(Error) } });
     expect(thread.isUp()).toBe(false);
 
     const next = creation({ at: 0 });

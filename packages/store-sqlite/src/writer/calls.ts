@@ -1,8 +1,8 @@
-import type { Instant, Job, WebhookRef } from "@formbridge/core";
+import type { Instant, WebhookRef } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createHandoffWriter } from "./handoffs.ts";
 import { createIntakeWriter, type IntakeWrite } from "./intakes.ts";
-import { createJobWriter } from "./jobs.ts";
+import { createJobWriter, type HeldJob } from "./jobs.ts";
 import { createKeyWriter, type KeyColumns } from "./keys.ts";
 import { createRecordWriter } from "./records.ts";
 import { createRemover } from "./retention.ts";
@@ -28,7 +28,7 @@ export function createCalls(db: Database) {
   const probe = db.prepare("PRAGMA user_version = 0");
   return {
     claimJobs: jobs.claim,
-    settleJob: (_at: Instant, job: Job, outcome: Outcome) => jobs.settle(job, outcome),
+    settleJob: (_at: Instant, job: HeldJob, outcome: Outcome) => jobs.settle(job, outcome),
     putIntake: (at: Instant, intake: IntakeWrite, expect: string | undefined) => intakes.put(at, intake, expect),
     retireIntake: intakes.retire,
     addKey: (_at: Instant, key: KeyColumns) => keys.add(key),

@@ -26,6 +26,9 @@ export function createDueJobs(db: Database): (at: Instant, claim: Claim) => Job[
   };
 }
 
+/** A job as its claimer holds it. */
+export type HeldJob = Pick<Job, "tenant" | "key" | "runAt" | "attempt" | "leasedUntil">;
+
 export function createJobWriter(db: Database) {
   const dueJobs = createDueJobs(db);
   const put = db.prepare(
@@ -48,7 +51,7 @@ export function createJobWriter(db: Database) {
       for (const job of jobs) lease.run(job);
       return jobs;
     },
-    settle(job: Job, outcome: "done" | { retryAt: Instant }): boolean {
+    settle(job: HeldJob, outcome: "done" | { retryAt: Instant }): boolean {
       const { changes } = outcome === "done" ? end.run(job) : postpone.run({ ...job, ...outcome });
       return changes === 1;
     },
