@@ -10,11 +10,11 @@
  */
 import { type Change, type Committed, type Instant, type Loaded, StoreDown } from "@formbridge/core";
 import { encodeChange } from "./encode-change.ts";
-import { downOf, storeDownOf } from "./failures.ts";
-import { COMMITTED, type Refusal } from "./writer/apply-change.ts";
+import { storeDownOf } from "./failures.ts";
+import { createSettle, type Queued, type SettleWatcher } from "./settle-group.ts";
 import type { CallAnswer, CallArguments, CallName } from "./writer/calls.ts";
 import { failedBeforeCommit } from "./writer/failures.ts";
-import type { Batch, BatchAnswer, Order, Outcome, WriteBatch } from "./writer/write-batch.ts";
+import type { Batch, BatchAnswer, Outcome, WriteBatch } from "./writer/write-batch.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
 const MAX_GROUP = 256;
@@ -24,28 +24,15 @@ const MAX_UNDER_WAY = 2;
 /** Commands and quiet servers never have so many, and need no thread. */
 const CHANGES_BEFORE_THREAD = 50;
 
-interface Queued {
-  order: Order;
-  /** Absent: a call. */
-  change?: Change;
-  resolve(answer: unknown): void;
-  reject(down: StoreDown): void;
-}
-
 /** Has a write done that is no change of a submission. */
 export type CallWriter = <Name extends CallName>(name: Name, ...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
 
-/** Is told before anybody is answered. */
-export interface CommitWatcher {
+export interface CommitWatcher extends SettleWatcher {
+  /** A change goes to whoever writes; it is settled when it comes back. */
   sent(change: Change): void;
-  settled(change: Change, isCommitted: boolean): void;
-  /** `failed`: the group was not committed. */
-  ended(group: { changes: number; ms: number; failed: boolean }): void;
   /** A batch went to the thread. */
   sentToThread(): void;
   cameBack(batch: { commits: boolean }): void;
-  /** Another process has written to the file. */
-  foreignWrites(): void;
 }
 
 export interface GroupCommitOptions {
@@ -69,6 +56,7 @@ export interface GroupCommit {
 }
 
 export function createGroupCommit({ now, write, thread, reload, watcher }: GroupCommitOptions): GroupCommit {
+  const settle = createSettle(reload, watcher);
   const queue: Queued[] = [];
   let isClosed = false;
   let isScheduled = false;
@@ -94,7 +82,7 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
     const batch = { at: now(), orders: group.map(({ order }) => order) };
     if (thread?.isUp() === true) flushToThread(thread, group, batch);
     else {
-      settle(group, batch.at, write(batch));
+      changes += settle(group, batch.at, write(batch));
       if (queue.length > 0) schedule();
       if (changes >= CHANGES_BEFORE_THREAD) void thread?.start();
     }
@@ -107,39 +95,9 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
       underWay -= 1;
       watcher.cameBack({ commits: group.length > 0 });
       if (underWay < MAX_UNDER_WAY) flush();
-      settle(group, batch.at, answer instanceof Error ? diedOver(group, answer) : answer);
+      changes += settle(group, batch.at, answer instanceof Error ? diedOver(group, answer) : answer);
       if (underWay === 0) drained();
     });
-  }
-
-  function settle(group: Queued[], at: Instant, { outcomes, ms, foreign }: BatchAnswer): void {
-    if (foreign) watcher.foreignWrites();
-    const changed = group.reduce((count, { change }) => count + (change === undefined ? 0 : 1), 0);
-    changes += changed;
-    if (changed > 0) watcher.ended({ changes: changed, ms, failed: outcomes.every(isStoreFailure) });
-    group.forEach((queued, index) => {
-      const outcome = outcomes[index];
-      if (queued.change !== undefined) watcher.settled(queued.change, outcome === COMMITTED);
-    });
-    group.forEach((queued, index) => {
-      try {
-        queued.resolve(answerOf(queued, outcomes[index] as Outcome, at));
-      } catch (error) {
-        queued.reject(downOf(error));
-      }
-    });
-  }
-
-  function answerOf({ change }: Queued, outcome: Outcome, at: Instant): unknown {
-    if (outcome === COMMITTED) return { kind: "committed", at } satisfies Committed;
-    if (outcome.kind === "answered") return outcome.value;
-    if (outcome.kind === "failed") throw storeDownOf(outcome);
-    return change === undefined ? undefined : refused(change, outcome, at);
-  }
-
-  function refused(change: Change, refusal: Refusal, at: Instant): Committed {
-    if (refusal.kind === "stale") return { kind: "stale", loaded: reload(change) };
-    return refusal.kind === "too_late" ? { kind: "too_late", now: at } : refusal;
   }
 
   function enqueue<Answer>(make: () => Pick<Queued, "order" | "change">): Promise<Answer> {
@@ -183,6 +141,3 @@ function diedOver(group: Queued[], { message }: Error): BatchAnswer {
   const failure: Outcome = { kind: "failed", outcome: "unknown", isRefusal: false, message };
   return { outcomes: group.map(() => failure), ms: 0, foreign: true };
 }
-
-const isStoreFailure = (outcome: Outcome): boolean =>
-  outcome !== COMMITTED && outcome.kind === "failed" && !outcome.isRefusal;

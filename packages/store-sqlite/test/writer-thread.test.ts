@@ -137,7 +137,7 @@ describe("a thread that ends by itself", () => {
 
     const next = creation({ at: 0 });
     expect(await backend.store.commit(next)).toMatchObject({ kind: "committed" });
-    await thread.start();
+    await expect.poll(thread.isUp, { timeout: 20_000 }).toBe(true);
     const before = batches.length;
     expect(await backend.store.commit(update(next, 0))).toMatchObject({ kind: "committed" });
     expect(batches.length).toBe(before + 1);
