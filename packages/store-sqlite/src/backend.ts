@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { type Backend, type Change, type Instant, type Instrumentation, silent } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createCheckpoints } from "./checkpoints.ts";
@@ -40,7 +41,8 @@ export function openSqliteBackend({ file, writer = "caller", ...options }: Sqlit
   const db = openDatabase(file);
   try {
     migrate(db);
-    const hasThread = writer === "thread" && !db.memory;
+    // A thread on the only core would take from the main thread what it saves it.
+    const hasThread = writer === "thread" && !db.memory && availableParallelism() > 1;
     return createSqliteBackend(db, { ...options, thread: hasThread ? createWriterThread(file) : undefined });
   } catch (error) {
     db.close();

@@ -19,7 +19,7 @@ import type { WriterThread } from "./writer-thread.ts";
 
 const MAX_GROUP = 256;
 /** So many are worth a message of their own. */
-const FULL_ENOUGH = 16;
+const FULL_ENOUGH = 8;
 const MAX_UNDER_WAY = 2;
 /** Commands and quiet servers never have so many, and need no thread. */
 const CHANGES_BEFORE_THREAD = 50;
