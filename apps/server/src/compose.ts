@@ -171,8 +171,7 @@ async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<
   if (choice.kind === "memory") return createMemoryBackend(parts);
   if (choice.kind === "postgres") return openPostgres(choice);
   mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
-  const { now, instrumentation } = parts;
-  return openSqliteBackend({ file: choice.file, now, instrumentation, writer: "thread" });
+  return openSqliteBackend({ file: choice.file, now: parts.now, instrumentation: parts.instrumentation });
 }
 
 /** Loaded where it is used: a start on a file is a tenth faster. */

@@ -1,9 +1,7 @@
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** Whoever writes waits, and all who write behind it: long enough for a command that writes a row, not for one that forgot to end. */
+/** The whole process waits: long enough for a command that writes a row, not for one that forgot to end. */
 const BUSY_TIMEOUT_MS = 1_000;
-/** Where a thread empties the log, a commit does it only from here on; a thread that keeps up leaves it hardly anything to do. */
-export const LOG_PAGES = 8_000;
 
 /** Opens the file as FormBridge uses it, and creates it when absent. The schema is `migrate`'s business. */
 export function openDatabase(file: string): Database {
