@@ -46,11 +46,17 @@ test("of 64 creates with one key, over two instances, one commits and the others
   expect(await instances[0]?.submissions.list({ tenant: TENANT }, { limit: 1000 })).toHaveLength(ROUNDS);
 });
 
-test("of 50 writes on one revision, over two instances, one commits and the others see it", async () => {
+/** A job makes a change go alone. */
+const laterJob = () => ({ key: `later-${newHash()}`, kind: "deliver" as const, runAt: Date.now() + HOUR });
+
+test.each([
+  ["that share statements", () => ({})],
+  ["that go alone", () => ({ jobs: [laterJob()] })],
+])("of 50 writes %s on one revision, over two instances, one commits and the others see it", async (_, more) => {
   let last = creation({ at: Date.now() });
   await together([last]);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const rivals = Array.from({ length: 50 }, () => update(last, Date.now()));
+    const rivals = Array.from({ length: 50 }, () => update(last, Date.now(), more()));
     const answers = await together(rivals);
     expect([countOf(answers, "committed"), countOf(answers, "stale")]).toEqual([1, 49]);
     last = rivals[answers.findIndex(({ kind }) => kind === "committed")] ?? last;

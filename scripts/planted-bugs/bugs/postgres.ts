@@ -20,7 +20,7 @@ export const POSTGRES: readonly PlantedBug[] = [
         replace: "\n          RETURNING 1)",
       },
     ],
-    caughtBy: [FAILURES],
+    caughtBy: [FAILURES, RACES],
   },
   {
     name: "postgres-record-overwritten",
