@@ -1,5 +1,4 @@
 import { CallRefused, type Health, StoreDown } from "@formbridge/core";
-import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from "cockatiel";
 
 /** What a call does to the backend. What can't be written may still be read: a full disk. */
 export type Access = "read" | "write";
@@ -55,30 +54,36 @@ export function createBreaker(options: BreakerOptions): Breaker {
   const circuits = { read: circuit("read"), write: circuit("write") };
 
   function circuit(access: Access) {
-    const counter = new ConsecutiveBreaker(failures);
-    const policy = circuitBreaker(
-      handleWhen((error) => error instanceof StoreDown && !(error instanceof CallRefused)),
-      // Time alone never opens the way again.
-      { halfOpenAfter: Number.POSITIVE_INFINITY, breaker: counter },
-    );
-    let held: { dispose(): void } | undefined;
-    policy.onBreak((reason) => {
-      if (held !== undefined || "isolated" in reason) return;
-      const cause: unknown = "error" in reason ? reason.error : undefined;
-      known = { healthy: false, latencyMs: 0, detail: cause instanceof Error ? cause.message : "the store failed" };
-      held = policy.isolate();
-      notes.opened(access, cause);
+    let inARow = 0;
+    let open = false;
+
+    function failed(error: unknown): void {
+      if (!(error instanceof StoreDown) || error instanceof CallRefused) return;
+      inARow += 1;
+      if (open || inARow < failures) return;
+      open = true;
+      known = { healthy: false, latencyMs: 0, detail: error.message };
+      notes.opened(access, error);
       probeLater(0);
-    });
+    }
+
     return {
-      isOpen: () => policy.state !== CircuitState.Closed,
-      run: <Result>(call: () => Promise<Result>): Promise<Result> => policy.execute(call),
+      isOpen: () => open,
+      async run<Result>(call: () => Promise<Result>): Promise<Result> {
+        try {
+          const result = await call();
+          inARow = 0;
+          return result;
+        } catch (error) {
+          failed(error);
+          throw error;
+        }
+      },
       close() {
-        if (held === undefined) return;
+        if (!open) return;
         // Calls that were on their way since before may still fail: they alone must not open it again.
-        counter.success();
-        held.dispose();
-        held = undefined;
+        inARow = 0;
+        open = false;
         notes.closed(access);
       },
     };
@@ -113,11 +118,11 @@ export function createBreaker(options: BreakerOptions): Breaker {
   }
 
   return {
-    async guard(access, call) {
+    guard(access, call) {
       if (circuits.read.isOpen() || circuits[access].isOpen()) {
-        throw new StoreDown(`not asked, since it is down: ${known.detail ?? ""}`, "not_applied");
+        return Promise.reject(new StoreDown(`not asked, since it is down: ${known.detail ?? ""}`, "not_applied"));
       }
-      return await circuits[access].run(call);
+      return circuits[access].run(call);
     },
     health: async () => (isOpen() ? { ...known, healthy: false } : await bounded()),
     stop() {
