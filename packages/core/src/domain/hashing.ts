@@ -10,7 +10,15 @@ export const sha256 = (text: string): Hash => hash("sha256", text, "hex");
  * of their code units: numbers and strings are already spelled by `JSON.stringify` as it wants them.
  */
 export function canonicalJson(value: unknown): string {
-  return isInOrder(value) ? spelled(value) : inOrder(value);
+  if (typeof value !== "object" || value === null || isInOrder(value)) return spelled(finite(value));
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  let members = "";
+  for (const key of sorted(Object.keys(value))) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `{${members}}`;
 }
 
 function spelled(value: unknown): string {
@@ -36,14 +44,16 @@ function isInOrder(value: unknown): boolean {
   return true;
 }
 
-function inOrder(value: unknown): string {
-  if (typeof value !== "object" || value === null) return spelled(finite(value));
-  if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`;
-  let members = "";
-  for (const key of Object.keys(value).sort()) {
-    const member = (value as Record<string, unknown>)[key];
-    if (member === undefined) continue;
-    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${inOrder(member)}`;
+const FEW = 16;
+
+/** Sorts in place; `sort` asks for memory that a few keys do not need. */
+function sorted(keys: string[]): string[] {
+  if (keys.length > FEW) return keys.sort();
+  for (let next = 1; next < keys.length; next++) {
+    const key = keys[next] as string;
+    let at = next;
+    for (; at > 0 && (keys[at - 1] as string) > key; at--) keys[at] = keys[at - 1] as string;
+    keys[at] = key;
   }
-  return `{${members}}`;
+  return keys;
 }
