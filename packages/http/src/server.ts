@@ -9,6 +9,7 @@ import Fastify, {
 import { type AgentDoor, registerAgentEndpoint } from "./agent-endpoint.ts";
 import { createBodyTimeout } from "./body-timeout.ts";
 import { answerBrokenRequest, answerOddRequests } from "./broken-requests.ts";
+import { createCohorts } from "./cohorts.ts";
 import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
 import { asContractError } from "./error-map.ts";
@@ -72,6 +73,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   app.server.headersTimeout = options.requestTimeoutMs;
   shareBehaviour(app, options);
   app.addHook("onRequest", createBodyTimeout(options.requestTimeoutMs, carriesBytes));
+  app.addHook("preHandler", createCohorts());
   app.options("*", (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
   for (const route of ROUTES) {
