@@ -14,6 +14,9 @@ const COLUMNS = `doc, state, position, ahead, seen, stuck, failures, next_attemp
 const ONE = "webhook_id = @webhookId AND tenant = @tenant";
 const END = "coalesce((SELECT max(position) FROM events), 0)";
 
+const DUE = `state = 'active' AND leased_until <= @at
+  AND CASE WHEN next_attempt_at <= @at THEN position ELSE seen END < ${END}`;
+
 export function createWebhooks(db: Database, now: () => Instant): Webhooks {
   const known = db.prepare<[string]>("SELECT 1 FROM webhooks WHERE webhook_id = ?");
   const made = db
@@ -40,11 +43,9 @@ export function createWebhooks(db: Database, now: () => Instant): Webhooks {
   );
   const remove = db.prepare(`DELETE FROM webhooks WHERE ${ONE}`);
   const due = db.prepare<[{ at: number; limit: number }], WebhookColumns>(
-    `SELECT ${COLUMNS} FROM webhooks
-     WHERE state = 'active' AND leased_until <= @at
-       AND CASE WHEN next_attempt_at <= @at THEN position ELSE seen END < ${END}
-     ORDER BY next_attempt_at, webhook_id LIMIT @limit`,
+    `SELECT ${COLUMNS} FROM webhooks WHERE ${DUE} ORDER BY next_attempt_at, webhook_id LIMIT @limit`,
   );
+  const anyDue = db.prepare<[{ at: number }]>(`SELECT 1 FROM webhooks WHERE ${DUE} LIMIT 1`);
   const lease = db.prepare(`UPDATE webhooks SET claim = @claim, leased_until = @leasedUntil WHERE ${ONE}`);
   const settle = db.prepare(
     `UPDATE webhooks SET state = @state, position = @position, ahead = @ahead, seen = @seen, stuck = @stuck,
@@ -88,9 +89,9 @@ export function createWebhooks(db: Database, now: () => Instant): Webhooks {
       }),
     enable: ({ tenant, webhookId }) => answer(() => enable.run({ tenant, webhookId, at: now() }).changes === 1),
     remove: ({ tenant, webhookId }) => answer(() => remove.run({ tenant, webhookId }).changes === 1),
-    // Looking costs nothing; only a worker that finds work takes the write lock and waits for the disk.
+    // Looking costs little; only a worker that finds work takes the write lock and waits for the disk.
     claim: (limit, leaseMs) =>
-      answer(() => (due.get({ at: now(), limit: 1 }) === undefined ? [] : claim.immediate(limit, leaseMs))),
+      answer(() => (anyDue.get({ at: now() }) === undefined ? [] : claim.immediate(limit, leaseMs))),
     settle: ({ tenant, webhookId, claim: held }, { ahead, aside, lastError = null as string | null, ...progress }) =>
       answer(() => {
         const texts = { ahead: JSON.stringify(ahead), stuck: aside ? JSON.stringify(aside.stuck) : null, lastError };

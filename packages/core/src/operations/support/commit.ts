@@ -20,7 +20,6 @@ import {
   StoreDown,
 } from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
-import { abreast } from "./abreast.ts";
 import { boundToToken, closeRow } from "./open-snapshot.ts";
 
 export interface CommitInput {
@@ -52,14 +51,12 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   const token = decision.token === "keep" ? undefined : deps.random.resumeToken();
   const tokenHash = token === undefined ? undefined : sha256(token);
   const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
-  await abreast();
   const plan = planChange(before, {
     ...input,
     policy: deps.settings.policy,
     mint,
     ...(tokenHash !== undefined && { nextToken: tokenHash }),
   });
-  await abreast();
   const { after } = plan;
   const files = collecting(before, after, { now: input.now, policy: deps.settings.policy });
   const told = (decision.audit ?? []).map(({ type, payload }) =>
