@@ -43,7 +43,7 @@ test("one that fails or hangs keeps nobody back", async () => {
   expect(await Promise.race([hanging, Promise.resolve("still hangs")])).toBe("still hangs");
 });
 
-test("hundreds are all answered, at most 64 beginning in one go", async () => {
+test("hundreds are all answered, at most 16 beginning in one go", async () => {
   let underWay = 0;
   let most = 0;
   const { app } = serverThatNotes(async () => {
@@ -55,5 +55,5 @@ test("hundreds are all answered, at most 64 beginning in one go", async () => {
   const names = Array.from({ length: 300 }, (_, index) => `n${index}`);
   expect(await Promise.all(names.map((name) => call(app, name)))).toEqual(names);
   expect(most).toBeGreaterThan(1);
-  expect(most).toBeLessThanOrEqual(64);
+  expect(most).toBeLessThanOrEqual(16);
 });

@@ -2,7 +2,8 @@ import type { preHandlerHookHandler } from "fastify";
 
 /** A turn of the event loop costs microseconds, and may bring more requests. */
 const MAX_TURNS = 4;
-const MAX_COHORT = 64;
+/** While the store has these, the next ones are read: with a database elsewhere, more of them would take turns with it. */
+const MAX_COHORT = 16;
 
 /**
  * Requests that arrive together walk together.
