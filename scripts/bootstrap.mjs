@@ -12,24 +12,38 @@ import { installServices } from "./services.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 const stamp = join(modules, ".installed");
+const bin = (name) => join(modules, ".bin", name);
 
 function installedFor() {
   const lock = readFileSync(join(root, "package-lock.json"));
   return createHash("sha256").update(lock).digest("hex");
 }
 
+function npm(...args) {
+  const { status } = spawnSync("npm", [...args, "--loglevel=error"], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function hasSqliteBinary() {
+  const script = join(modules, "better-sqlite3/lib/binding.js");
+  return spawnSync(bin("node"), [script], { encoding: "utf8" }).stdout.trim() === "1";
+}
+
 function install() {
   const wanted = installedFor();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   process.stderr.write("Installing dependencies (once) ...\n");
-  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which not every registry has.
-  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status } = spawnSync("npm", args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-  if (status !== 0) process.exit(status ?? 1);
+  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which not every registry has. And no
+  // package's own scripts: for one that brings its binaries along, npm would want Python, a compiler and Node's headers.
+  npm("install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts");
+  // But the Node that all this runs on comes by a script, and so do the binaries of platforms that were not thought of.
+  npm("rebuild", "node");
+  if (!hasSqliteBinary()) npm("rebuild", "better-sqlite3");
   writeFileSync(stamp, wanted);
 }
-
-const bin = (name) => join(modules, ".bin", name);
 
 /** Each task is a list of commands, run one after the other; the first that fails ends it. */
 const TASKS = {
