@@ -9,6 +9,7 @@ import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
+import { createReadCache } from "./read-cache.ts";
 import { createRetention } from "./retention.ts";
 import { createReviewLinks } from "./review-links.ts";
 import { createStore } from "./store.ts";
@@ -21,15 +22,16 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
   await migrate(options);
   const db = openDatabase(options);
   const health = createHealthCheck(db);
+  const cache = createReadCache(db);
   return {
-    store: createStore(db),
+    store: createStore(db, cache),
     tokens: createTokenIndex(db, health),
     idempotency: createIdempotency(db, health),
     events: createEventLog(db),
     jobs: createJobs(db),
     deadlines: createDeadlines(db),
     intakes: createIntakes(db),
-    keys: createKeys(db),
+    keys: createKeys(db, cache),
     submissions: createSubmissions(db),
     handoffs: createHandoffs(db),
     webhooks: createWebhooks(db),

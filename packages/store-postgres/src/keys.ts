@@ -2,6 +2,7 @@ import type { ApiKey, Keys } from "@formbridge/core";
 import { unnested } from "./arrays.ts";
 import type { Database, Statement } from "./database.ts";
 import { gatherQuestions } from "./gathered.ts";
+import type { ReadCache } from "./read-cache.ts";
 
 const FIND: Statement = {
   name: "find_key",
@@ -34,12 +35,16 @@ interface DocColumn {
 }
 const keyOf = ({ doc }: DocColumn): ApiKey => JSON.parse(doc);
 
-export function createKeys(db: Database): Keys {
+export function createKeys(db: Database, cache: ReadCache): Keys {
   const ask = gatherQuestions<DocColumn>(db, FIND);
+  async function read(hash: string): Promise<ApiKey | undefined> {
+    const found = await ask([hash]);
+    return found && keyOf(found);
+  }
   return {
     find: async (hash) => {
-      const found = await ask([hash]);
-      return found && keyOf(found);
+      const { now, value: key } = await cache.get(`key ${hash}`, () => read(hash));
+      return key?.expiresAt !== undefined && key.expiresAt <= now ? undefined : key;
     },
     get: async ({ tenant, keyId }) => (await db.read<DocColumn>(GET, [keyId, tenant])).map(keyOf)[0],
     list: async ({ tenant, after = "" }, limit) => (await db.read<DocColumn>(LIST, [tenant, after, limit])).map(keyOf),

@@ -15,7 +15,7 @@ afterAll(() => Promise.all(opened.map((one) => one.close())));
 const idsOf = (steps: { id: number }[]): number[] => steps.map(({ id }) => id);
 const ledger = () => database.query<{ id: number }>("SELECT id FROM formbridge.schema_migrations ORDER BY id");
 
-/** Every table with its columns and indexes, every type and every function: what the code relies on. */
+/** Every table with its columns and indexes, every type, every function and every trigger: what the code relies on. */
 const SCHEMA = `
   SELECT 'column' AS kind, table_name || '.' || column_name AS name,
     concat_ws(' ', data_type, collation_name, CASE is_nullable WHEN 'NO' THEN 'NOT NULL' END, column_default) AS says
@@ -30,6 +30,10 @@ const SCHEMA = `
   SELECT 'type', t.typname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum)
   FROM pg_type AS t JOIN pg_class AS c ON c.oid = t.typrelid AND c.relkind = 'c' JOIN pg_attribute AS a ON a.attrelid = c.oid
   WHERE t.typnamespace = 'formbridge'::regnamespace GROUP BY t.typname
+  UNION ALL
+  SELECT 'trigger', c.relname || '.' || t.tgname, pg_get_triggerdef(t.oid)
+  FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+  WHERE c.relnamespace = 'formbridge'::regnamespace AND NOT t.tgisinternal
   ORDER BY kind, name`;
 
 describe("migrations", () => {

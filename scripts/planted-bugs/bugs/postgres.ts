@@ -7,6 +7,7 @@ const RACES = "packages/store-postgres/test/races.test.ts";
 const FEED = "packages/store-postgres/test/feed.test.ts";
 const GROUPS = "packages/store-postgres/test/groups.test.ts";
 const FAILURES = "packages/store-postgres/test/failures.test.ts";
+const READ_CACHE = "packages/store-postgres/test/read-cache.test.ts";
 
 /** The snapshot of the schema sees every change of a function's text; it is no proof, and not named here. */
 export const POSTGRES: readonly PlantedBug[] = [
@@ -196,5 +197,36 @@ export const POSTGRES: readonly PlantedBug[] = [
     file: "packages/store-postgres/src/wakeups.ts",
     edits: [{ find: "if (sender !== self) for (const", replace: "if (sender === self) for (const" }],
     caughtBy: ["packages/store-postgres/test/wakeups.test.ts"],
+  },
+  {
+    name: "postgres-revoked-key-remembered",
+    breaks: "A key that another process has revoked still works where it was used before.",
+    file: "packages/store-postgres/src/read-cache.ts",
+    edits: [
+      {
+        find: "if (current !== asOf || entries.size >= MAX_ENTRIES) entries.clear();",
+        replace: "if (entries.size >= MAX_ENTRIES) entries.clear();",
+      },
+    ],
+    caughtBy: [READ_CACHE],
+  },
+  {
+    name: "postgres-read-before-change-remembered",
+    breaks: "A key that was being read while it was revoked works from then on.",
+    file: "packages/store-postgres/src/read-cache.ts",
+    edits: [{ find: "value !== undefined && current !== null && current === asOf", replace: "value !== undefined" }],
+    caughtBy: [READ_CACHE],
+  },
+  {
+    name: "postgres-changes-of-keys-not-told",
+    breaks: "A change of a key is not told to those who remember it.",
+    file: "packages/store-postgres/src/migrations/0011-read-cache.ts",
+    edits: [
+      {
+        find: "CREATE CONSTRAINT TRIGGER forget_remembered AFTER INSERT OR UPDATE OR DELETE ON formbridge.api_keys",
+        replace: "CREATE CONSTRAINT TRIGGER forget_remembered AFTER INSERT ON formbridge.api_keys",
+      },
+    ],
+    caughtBy: [READ_CACHE],
   },
 ];

@@ -8,6 +8,7 @@ import { copies } from "./0007-copies.ts";
 import { reviewLinks } from "./0008-review-links.ts";
 import { webhooks } from "./0009-webhooks.ts";
 import { retention } from "./0010-retention.ts";
+import { readCache } from "./0011-read-cache.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order; the last one is the schema that this code reads and writes. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   reviewLinks,
   webhooks,
   retention,
+  readCache,
 ];
