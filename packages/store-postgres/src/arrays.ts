@@ -1,36 +1,37 @@
 /** The OID of `text`. */
 const TEXT = 25;
 const HEAD_BYTES = 20;
-const MAX_BYTES_A_UNIT = 3;
+const EMPTY_BYTES = 12;
+const NULL_BYTES = -1;
+
+export type Texts = readonly (string | null)[];
+
+/** How many bytes `writeTextArray` writes. */
+export const textArrayBytes = (values: Texts): number =>
+  values.length === 0
+    ? EMPTY_BYTES
+    : values.reduce((sum, value) => sum + 4 + (value === null ? 0 : Buffer.byteLength(value)), HEAD_BYTES);
 
 /**
- * A `text[]` in PostgreSQL's own format, which the driver passes on as it is. Written as text, every element would be escaped here
- * and read character by character there.
+ * Writes a `text[]` in PostgreSQL's own format, and says where it ends. Written as text, every element would be escaped here and
+ * read character by character there.
  *
  *   dimensions, has NULLs, element type │ length, lower bound │ (bytes, text)*, -1 for NULL
  */
-export function textArray(values: readonly (string | null)[]): Buffer {
-  if (values.length === 0) return emptyArray();
-  const room = values.reduce((sum, value) => sum + 4 + (value?.length ?? 0) * MAX_BYTES_A_UNIT, HEAD_BYTES);
-  const buffer = Buffer.allocUnsafe(room);
-  buffer.writeInt32BE(1, 0);
-  buffer.writeInt32BE(1, 4);
-  buffer.writeInt32BE(TEXT, 8);
-  buffer.writeInt32BE(values.length, 12);
-  buffer.writeInt32BE(1, 16);
-  let end = HEAD_BYTES;
+export function writeTextArray(values: Texts, buffer: Buffer, start: number): number {
+  const dimensions = values.length === 0 ? 0 : 1;
+  let end = buffer.writeInt32BE(dimensions, start);
+  end = buffer.writeInt32BE(dimensions, end);
+  end = buffer.writeInt32BE(TEXT, end);
+  if (dimensions === 0) return end;
+  end = buffer.writeInt32BE(values.length, end);
+  end = buffer.writeInt32BE(1, end);
   for (const value of values) {
     const bytes = value === null ? 0 : buffer.write(value, end + 4);
-    buffer.writeInt32BE(value === null ? -1 : bytes, end);
+    buffer.writeInt32BE(value === null ? NULL_BYTES : bytes, end);
     end += 4 + bytes;
   }
-  return buffer.subarray(0, end);
-}
-
-function emptyArray(): Buffer {
-  const buffer = Buffer.alloc(12);
-  buffer.writeInt32BE(TEXT, 8);
-  return buffer;
+  return end;
 }
 
 /** Of numbers and booleans, which need no escape. */

@@ -12,7 +12,7 @@ import {
   type NewJob,
   textAroundPlace,
 } from "@formbridge/core";
-import type { Value } from "./database.ts";
+import type { Value } from "./sized-query.ts";
 
 /** The arguments of `formbridge.commit_change`, in the order of `commitValues`. */
 const NAMES = [

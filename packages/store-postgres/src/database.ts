@@ -1,7 +1,7 @@
 import { StoreDown } from "@formbridge/core";
 import { Pool, type PoolClient, type PoolConfig, types } from "pg";
-import { textArray } from "./arrays.ts";
 import { failedBefore, failedWrite, isUsable } from "./failures.ts";
+import { sizedQuery, type Value } from "./sized-query.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -21,14 +21,12 @@ export interface Statement {
   name: string;
   text: string;
 }
-/** An array is a `text[]`. */
-export type Value = string | number | boolean | null | readonly (string | null)[];
 
 export interface Database {
   /** A statement that changes nothing. */
-  read<Row>(statement: Statement, values: readonly Value[]): Promise<Row[]>;
+  read<Row extends object>(statement: Statement, values: readonly Value[]): Promise<Row[]>;
   /** A statement that is its own transaction. When it fails, the error says whether it may have happened all the same. */
-  write<Row>(statement: Statement, values: readonly Value[]): Promise<Row[]>;
+  write<Row extends object>(statement: Statement, values: readonly Value[]): Promise<Row[]>;
   /**
    * Work that asks several times, or not at once, through the one that it is given: it counts as handed in from now on, and is
    * finished before the database closes.
@@ -76,14 +74,14 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
     }
   }
 
-  async function run<Row>(
+  async function run<Row extends object>(
     statement: Statement,
     values: readonly Value[],
     failed: (error: unknown) => StoreDown,
   ): Promise<Row[]> {
     const connection = await connected();
     try {
-      const { rows } = await connection.query({ ...statement, values: values.map(sent) });
+      const rows = await answer<Row>(connection, statement, values);
       connection.release();
       return rows;
     } catch (error) {
@@ -127,7 +125,15 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
   };
 }
 
-const sent = (value: Value) => (Array.isArray(value) ? textArray(value) : value);
+const answer = <Row extends object>(
+  connection: PoolClient,
+  statement: Statement,
+  values: readonly Value[],
+): Promise<Row[]> =>
+  new Promise((resolve, reject) => {
+    const done = (error: Error | undefined | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+    connection.query(sizedQuery<Row>({ ...statement, values, done }));
+  });
 
 /** No column holds a NUL, so nothing has such a name: asked for, it is looked for in vain. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");

@@ -9,11 +9,12 @@ import {
 } from "@formbridge/core";
 import { DatabaseError } from "pg";
 import { COMMIT_CALL, commitValues, nextValue } from "./commit-arguments.ts";
-import type { Database, Statement, Value } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import { COMMIT_GROUP, type GroupRow, groupRow, groupValues } from "./group-statement.ts";
 import { loadedOf, recordOf, type StaleColumns } from "./loaded-row.ts";
 import { eraseValues } from "./retention.ts";
 import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
+import type { Value } from "./sized-query.ts";
 
 type Answer = { kind: "committed" | "too_late"; at: number } | { kind: "stale" | "key_taken"; loaded: StaleColumns };
 

@@ -1,7 +1,8 @@
 import { type AuditEvent, type ChainedEvent, type Change, endedAt, isEditable } from "@formbridge/core";
 import { plainArray, unnested } from "./arrays.ts";
 import { textAroundChain } from "./commit-arguments.ts";
-import type { Statement, Value } from "./database.ts";
+import type { Statement } from "./database.ts";
+import type { Value } from "./sized-query.ts";
 import { isTenant } from "./tenant.ts";
 
 type Cell = string | number | boolean | null;

@@ -1,5 +1,6 @@
 import { type Change, type Due, erasedRecord, type Retention } from "@formbridge/core";
-import type { Database, Statement, Value } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
+import type { Value } from "./sized-query.ts";
 
 const ENDED = "ended_at IS NOT NULL AND erased_at IS NULL";
 // From one definition to the next by the index, however many submissions each has.

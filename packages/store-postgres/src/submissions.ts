@@ -1,6 +1,7 @@
 import type { SubmissionFilter, Submissions } from "@formbridge/core";
-import type { Database, Statement, Value } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import { rowOf } from "./loaded-row.ts";
+import type { Value } from "./sized-query.ts";
 
 /**
  * A filter of several values becomes one walk per value, each of which goes along its index from its end and stops at the limit: a

@@ -1,6 +1,7 @@
 import type { TokenCriteria, TokenIndex, TokenRow } from "@formbridge/core";
-import type { Database, Statement, Value } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import type { HealthCheck } from "./health.ts";
+import type { Value } from "./sized-query.ts";
 
 const FROM = `FROM formbridge.tokens AS t
   JOIN formbridge.submissions AS s ON s.tenant = t.tenant AND s.submission_id = t.submission_id`;

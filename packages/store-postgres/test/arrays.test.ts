@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
-import { plainArray, textArray } from "../src/arrays.ts";
+import { plainArray, type Texts, textArrayBytes, writeTextArray } from "../src/arrays.ts";
 
 let database: TestDatabase;
 let client: Client;
@@ -17,6 +17,12 @@ afterAll(async () => {
 
 const readBack = async (type: string, value: unknown): Promise<unknown> =>
   (await client.query(`SELECT $1::${type}[] AS value`, [value])).rows[0]?.value;
+
+function textArray(values: Texts): Buffer {
+  const buffer = Buffer.alloc(textArrayBytes(values));
+  expect(writeTextArray(values, buffer, 0)).toBe(buffer.length);
+  return buffer;
+}
 
 it("texts arrive as they are, whatever is in them, and NULL is not the word", async () => {
   const texts = ["", "NULL", null, 'a "quote", a \\ and {braces}', "Åse 名前 🎉", "x".repeat(100_000)];

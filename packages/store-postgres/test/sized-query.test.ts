@@ -1,0 +1,61 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
+import { plainArray } from "../src/arrays.ts";
+import { sizedQuery, type Value } from "../src/sized-query.ts";
+
+let database: TestDatabase;
+let client: Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.close();
+});
+
+interface Asked {
+  name: string;
+  text: string;
+  values?: Value[];
+}
+const ask = <Row extends object>({ name, text, values = [] }: Asked): Promise<Row[]> =>
+  new Promise((resolve, reject) => {
+    const done = (error: Error | undefined | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+    client.query(sizedQuery<Row>({ name, text, values, done }));
+  });
+
+describe("a statement with measured values", () => {
+  it("gives each value as it is, in its place, the first time and prepared", async () => {
+    const statement = {
+      name: "echo",
+      text: "SELECT $1::text AS a, $2::text AS b, $3::int8[] AS c, $4::text[] AS d, $5 || $6::text AS e",
+    };
+    for (const text of ["", "NULL", "Åse 名前 🎉", "x".repeat(1_000_000)]) {
+      for (const texts of [[], [text], ["first", null, text, ""]]) {
+        const values = [null, text, plainArray([1, null]), texts, true, -1.5];
+        expect(await ask({ ...statement, values })).toEqual([
+          { a: null, b: text, c: ["1", null], d: texts, e: "true-1.5" },
+        ]);
+      }
+    }
+  });
+
+  it("may have a name of more than ASCII, no values, and many rows", async () => {
+    const statement = { name: "número", text: "SELECT n FROM generate_series(1, 1000) AS n" };
+    expect(await ask(statement)).toHaveLength(1000);
+    expect(await ask(statement)).toHaveLength(1000);
+  });
+
+  it("is refused alone: the connection goes on, with what it has prepared", async () => {
+    const divide = { name: "divide", text: "SELECT 10 / $1::integer AS part" };
+    expect(await ask({ ...divide, values: ["5"] })).toEqual([{ part: 2 }]);
+    await expect(ask({ ...divide, values: ["0"] })).rejects.toMatchObject({ code: "22012" });
+    await expect(ask({ ...divide, values: ["five"] })).rejects.toMatchObject({ code: "22P02" });
+    await expect(ask({ ...divide, values: ["1", "2"] })).rejects.toMatchObject({ code: "08P01" });
+    await expect(ask({ name: "broken", text: "SELEC" })).rejects.toMatchObject({ code: "42601" });
+    expect(await ask({ ...divide, values: ["2"] })).toEqual([{ part: 5 }]);
+  });
+});
