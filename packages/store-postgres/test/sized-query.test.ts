@@ -59,3 +59,30 @@ describe("a statement with measured values", () => {
     expect(await ask({ ...divide, values: ["2"] })).toEqual([{ part: 5 }]);
   });
 });
+
+describe("an array", () => {
+  const readBack = async (type: string, value: Value): Promise<unknown> =>
+    (
+      await ask<{ value: unknown }>({ name: `${type} array`, text: `SELECT $1::${type}[] AS value`, values: [value] })
+    )[0]?.value;
+
+  it("has its texts as they are, whatever is in them, and NULL is not the word", async () => {
+    const texts = ["", "NULL", null, 'a "quote", a \\ and {braces}', "Åse 名前 🎉", "x".repeat(100_000)];
+    expect(await readBack("text", texts)).toEqual(texts);
+  });
+
+  it("may be empty", async () => {
+    expect(await readBack("text", [])).toEqual([]);
+    expect(await readBack("bigint", plainArray([]))).toEqual([]);
+  });
+
+  it("has half a surrogate pair replaced, as in any other text", async () => {
+    expect(await readBack("text", ["\ud800"])).toEqual(["\ufffd"]);
+    expect(await readBack("text", ["\ud800", "after it"])).toEqual(["\ufffd", "after it"]);
+  });
+
+  it("has its numbers and booleans with their NULLs", async () => {
+    expect(await readBack("integer", plainArray([1, null, -2]))).toEqual([1, null, -2]);
+    expect(await readBack("boolean", plainArray([true, null, false]))).toEqual([true, null, false]);
+  });
+});
