@@ -1,7 +1,7 @@
 import { StoreDown } from "@formbridge/core";
 import { Pool, type PoolClient, type PoolConfig, types } from "pg";
 import { failedBefore, failedWrite, isUsable } from "./failures.ts";
-import { sizedQuery, type Value } from "./sized-query.ts";
+import { runSized, type Value } from "./sized-query.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
@@ -81,7 +81,7 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
   ): Promise<Row[]> {
     const connection = await connected();
     try {
-      const rows = await answer<Row>(connection, statement, values);
+      const rows = await runSized<Row>(connection, statement, values);
       connection.release();
       return rows;
     } catch (error) {
@@ -124,16 +124,6 @@ export function openDatabase({ poolSize, ...options }: PostgresOptions): Databas
     },
   };
 }
-
-const answer = <Row extends object>(
-  connection: PoolClient,
-  statement: Statement,
-  values: readonly Value[],
-): Promise<Row[]> =>
-  new Promise((resolve, reject) => {
-    const done = (error: Error | undefined | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-    connection.query(sizedQuery<Row>({ ...statement, values, done }));
-  });
 
 /** No column holds a NUL, so nothing has such a name: asked for, it is looked for in vain. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");

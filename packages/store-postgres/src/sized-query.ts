@@ -1,4 +1,4 @@
-import { type Connection, Query } from "pg";
+import { type ClientBase, type Connection, Query } from "pg";
 import { type Texts, textArrayBytes, writeTextArray } from "./arrays.ts";
 
 /** An array is a `text[]`; of everything else goes what it is called. */
@@ -21,7 +21,7 @@ function bytesOf(value: Value): number {
  *
  *   B, size │ portal (none), statement │ format of each value │ (size, value)*, -1 for NULL │ results as text
  */
-export function bindMessage(statement: string, values: readonly Value[]): Buffer {
+function bindMessage(statement: string, values: readonly Value[]): Buffer {
   const sizes = values.map(bytesOf);
   const head = 5 + 1 + Buffer.byteLength(statement) + 1;
   const valueBytes = sizes.reduce((sum, bytes) => sum + 4 + Math.max(bytes, 0), 0);
@@ -42,24 +42,23 @@ export function bindMessage(statement: string, values: readonly Value[]): Buffer
   return message;
 }
 
-interface SizedQueryConfig<Row> {
-  name: string;
-  text: string;
-  values: readonly Value[];
-  done(error: Error | undefined | null, rows: Row[]): void;
-}
-
 /**
- * A prepared statement whose values are measured before they are written. The driver's own buffer begins with 256 bytes and grows with
- * each value: for a group of changes it leaves several times the message behind, outside the heap, where so much garbage makes V8
- * collect everything more than once a second.
+ * Runs a prepared statement whose values are measured before they are written. The driver's own buffer begins with 256 bytes and grows
+ * with each value: for a group of changes it leaves several times the message behind, outside the heap, where so much garbage makes
+ * V8 collect everything more than once a second.
  */
-export function sizedQuery<Row extends object>({ name, text, values, done }: SizedQueryConfig<Row>): Query<Row> {
-  const message = bindMessage(name, values);
-  const query = new Query<Row>({ name, text }, (error, result) => done(error, result?.rows));
-  const { submit } = query;
-  query.submit = (connection) => submit.call(query, sizing(connection, message));
-  return query;
+export function runSized<Row extends object>(
+  client: ClientBase,
+  { name, text }: { name: string; text: string },
+  values: readonly Value[],
+): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    const message = bindMessage(name, values);
+    const query = new Query<Row>({ name, text }, (error, result) => (error ? reject(error) : resolve(result.rows)));
+    const { submit } = query;
+    query.submit = (connection) => submit.call(query, sizing(connection, message));
+    client.query(query);
+  });
 }
 
 /** The connection, but for how it binds. */

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { plainArray } from "../src/arrays.ts";
-import { sizedQuery, type Value } from "../src/sized-query.ts";
+import { runSized, type Value } from "../src/sized-query.ts";
 
 let database: TestDatabase;
 let client: Client;
@@ -21,11 +21,8 @@ interface Asked {
   text: string;
   values?: Value[];
 }
-const ask = <Row extends object>({ name, text, values = [] }: Asked): Promise<Row[]> =>
-  new Promise((resolve, reject) => {
-    const done = (error: Error | undefined | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-    client.query(sizedQuery<Row>({ name, text, values, done }));
-  });
+const ask = <Row extends object>({ values = [], ...statement }: Asked): Promise<Row[]> =>
+  runSized<Row>(client, statement, values);
 
 describe("a statement with measured values", () => {
   it("gives each value as it is, in its place, the first time and prepared", async () => {
