@@ -35,7 +35,7 @@ const after = (ms: number): Promise<string> =>
     setTimeout(() => resolve(`still running after ${ms} ms`), ms).unref();
   });
 
-/** The line to try, once it is there: it is printed after the URL. */
+/** The line to try, once it is there: it is printed last. */
 const curlLine = (stdout: () => string): Promise<string> =>
   until(() =>
     stdout()
@@ -62,9 +62,9 @@ describe("serve", () => {
     expect((await first.stop()).code).toBe(0);
 
     const second = await serving({ FORMBRIDGE_DATA: data });
+    const again = await run("sh", ["-c", await curlLine(second.stdout)]);
     expect(second.stdout()).not.toContain("fbk_");
     expect((await fetch(`${second.url}/keys`, authorized(adminKey))).status).toBe(200);
-    const again = await run("sh", ["-c", await curlLine(second.stdout)]);
     expect(JSON.parse(again.stdout).ok).toBe(true);
     const list = await fetch(`${second.url}/submissions`, authorized(adminKey));
     expect(((await list.json()) as { items: unknown[] }).items).toHaveLength(2);
@@ -73,6 +73,7 @@ describe("serve", () => {
   it("[RUNNING-CLI-ADMIN-KEY] a preset key is used and not printed", async () => {
     const adminKey = `fbk_${"p".repeat(43)}`;
     const server = await serving({ FORMBRIDGE_DATA: folder(), FORMBRIDGE_ADMIN_KEY: adminKey });
+    await curlLine(server.stdout);
     expect(server.output()).not.toContain(adminKey);
     expect(server.output()).not.toMatch(/fbk_/);
     expect((await fetch(`${server.url}/keys`, authorized(adminKey))).status).toBe(200);
@@ -118,6 +119,7 @@ describe("serve", () => {
     const ended = await Promise.race([failed.finished, after(60_000)]);
     expect(ended).toMatchObject({ code: 1 });
     const server = await serving({ FORMBRIDGE_DATA: data });
+    await curlLine(server.stdout);
     expect(server.stdout()).toMatch(/fbk_[\w-]{43}/);
   });
 
