@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -7,10 +8,11 @@ import { tempFolder } from "../support/child.ts";
 import type { Loose } from "../support/harness.ts";
 import { until } from "../support/moves.ts";
 import { findProgram } from "../support/services/programs.ts";
-import { judgeTrace } from "./sync-trace.ts";
+import { judgeTrace, writersOfLog } from "./sync-trace.ts";
 
 const isLong = process.env.FORMBRIDGE_LONG === "1";
-const SUBMISSIONS = isLong ? 1_000 : 60;
+/** Enough that the first are written by the main thread and the others by the one that it has started for it. */
+const SUBMISSIONS = isLong ? 1_000 : 250;
 const CLIENTS = 8;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CALLS = "fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg";
@@ -41,10 +43,16 @@ async function traceUnderLoad(): Promise<{ trace: string; marks: Set<string> }> 
     });
     const ended = new Promise((resolve) => strace.on("close", resolve));
     const url = await until(() => /listening on (\S+)/.exec(printed)?.[1], 60_000);
-    const marks = await writeALot(url);
-    // strace would only let go of the server; the server is asked to end, and strace ends with it.
-    process.kill(Number(/^\d+/.exec(readFileSync(file, "utf8"))?.[0]), "SIGTERM");
-    await ended;
+    // strace would only let go of the server; the server is told to end, and strace ends with it.
+    const end = async (signal: NodeJS.Signals): Promise<void> => {
+      process.kill(Number(/^\d+/.exec(readFileSync(file, "utf8"))?.[0]), signal);
+      await ended;
+    };
+    const marks = await writeALot(url).catch(async (error) => {
+      await end("SIGKILL");
+      throw error;
+    });
+    await end("SIGTERM");
     return { trace: readFileSync(file, "utf8"), marks };
   } finally {
     folder.remove();
@@ -97,6 +105,8 @@ test("no write is answered before its bytes are synced to the log", {
   process.stdout.write(`fsync: ${answers} answered writes, ${syncs} syncs of the log\n`);
   expect(problems).toEqual([]);
   expect(answers).toBe(2 * SUBMISSIONS);
+  const threads = availableParallelism() > 1 ? 2 : 1;
+  expect(writersOfLog(seen.trace).size, "the main thread wrote, and then a thread of its own").toBe(threads);
   expect(syncs, "writes that came together were synced together").toBeLessThan(answers + 50);
 });
 
@@ -122,8 +132,9 @@ test("the check notices one sync that failed, and one answer that came too early
   expect(judgeTrace(early.join("\n"), marks).problems).toEqual([`${mark} was answered before its bytes were synced`]);
 });
 
-test("the check reads calls that strace saw in two halves", () => {
-  const write = '7 pwrite64(20</d/x-wal>, "mark-1", 6, 0) = 6';
+test("the check reads calls that strace saw in two halves, and knows where a group ends", () => {
+  const header = (size: string) => `7 pwrite64(20</d/x-wal>, "\\0\\0\\0\\1\\0\\0\\0${size}abcd", 24, 0) = 24`;
+  const write = `${header("\\2")}\n7 pwrite64(20</d/x-wal>, "mark-1", 6, 0) = 6`;
   const answer = '7 write(9<socket:[1]>, "HTTP/1.1 201 Created\\r\\nx-request-id: mark-1\\r\\n", 40) = 40';
   const began = "8 fdatasync(20</d/x-wal> <unfinished ...>";
   const ended = "8 <... fdatasync resumed>)              = 0";
@@ -133,4 +144,15 @@ test("the check reads calls that strace saw in two halves", () => {
   expect(problemsOf(write, began, answer, ended)).toEqual(["mark-1 was answered before its bytes were synced"]);
   expect(problemsOf(began, write, ended, answer)).toEqual(["mark-1 was answered before its bytes were synced"]);
   expect(problemsOf(answer, write, began, ended)).toEqual(["mark-1 was answered before its bytes were in the log"]);
+
+  // The page with the mark, then another one, which ends the group.
+  const first = write.replace(header("\\2"), header("\\0"));
+  const rest = write.replace("mark-1", "other");
+  expect(problemsOf(first, rest, began, ended, answer)).toEqual([]);
+  expect(problemsOf(first, began, ended, rest, answer)).toEqual(["mark-1 was answered before its bytes were synced"]);
+  expect(problemsOf(first, began, ended, answer, rest)).toEqual([
+    "mark-1 was answered before all of its group was in the log",
+  ]);
+  // What is written while the answer leaves is the next group's.
+  expect(problemsOf(write, began, ended, first.replace("mark-1", "other"), answer)).toEqual([]);
 });

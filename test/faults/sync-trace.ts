@@ -1,11 +1,14 @@
 /**
  * Reads what strace saw, and tells which answers left the process before the disk had what they told of.
  *
- *   pwrite64(<…-wal>, "…mark…")  ──▶  fdatasync(<…-wal>) = 0  ──▶  write(<socket>, "HTTP/1.1 201 … x-request-id: mark …")
+ *   pwrite64(<…-wal>, "…mark…")  ──▶  the rest of its group  ──▶  fdatasync(<…-wal>) = 0  ──▶  write(<socket>, "HTTP/1.1 201 … mark …")
+ *
+ * Meanwhile another thread may write the next group. A group ends with the page whose header says so: its bytes 5 to 8, the size
+ * of the file after a commit, are not zero.
  */
 
 export type Step =
-  | { kind: "wal-write"; began: number; text: string }
+  | { kind: "wal-write"; began: number; text: string; isLastHeader: boolean }
   | { kind: "wal-sync"; began: number; ended: number }
   | { kind: "answer"; began: number; status: number; mark: string };
 
@@ -50,6 +53,15 @@ function calls(trace: string): Called[] {
 }
 
 const ON_WAL = /^\d+<[^>]*-wal>/;
+const HEADER = /^\d+<[^>]*>, "((?:[^"\\]|\\.)*)"(?:\.\.\.)?, 24, \d+$/s;
+const BYTE = /\\[0-7]{1,3}|\\.|[^\\]/gs;
+
+/** Of the header of a page in the log: does the page end a group? */
+function isLastHeader(args: string): boolean {
+  const bytes = HEADER.exec(args)?.[1]?.match(BYTE) ?? [];
+  return bytes.slice(4, 8).some((byte) => !/^\\0+$/.test(byte));
+}
+
 const ANSWER = /HTTP\/1\.1 (\d{3}) /g;
 const MARK = /x-request-id: ([\w-]+)/i;
 
@@ -57,7 +69,8 @@ export function readTrace(trace: string): Step[] {
   return calls(trace).flatMap((call): Step[] => {
     const { name, args, began, ended, result } = call;
     if (ON_WAL.test(args)) {
-      if (name === "pwrite64" || name === "write") return [{ kind: "wal-write", began, text: args }];
+      if (name === "pwrite64" || name === "write")
+        return [{ kind: "wal-write", began, text: args, isLastHeader: isLastHeader(args) }];
       return (name === "fsync" || name === "fdatasync") && result === "0" ? [{ kind: "wal-sync", began, ended }] : [];
     }
     // A call may carry more than one answer, and an answer begins where its status line does.
@@ -68,6 +81,10 @@ export function readTrace(trace: string): Step[] {
   });
 }
 
+/** The threads that wrote to the log. */
+export const writersOfLog = (trace: string): Set<string> =>
+  new Set([...trace.matchAll(/^(\d+)\s+pwrite64\(\d+<[^>]*-wal>/gm)].map(([, thread = ""]) => thread));
+
 export interface Verdict {
   /** Answers of writes that were looked at. */
   answers: number;
@@ -76,7 +93,7 @@ export interface Verdict {
   problems: string[];
 }
 
-/** For every answered write: its bytes went to the log, the log was synced after them, and only then the answer left. */
+/** For every answered write: its group went to the log, the log was synced after it, and only then the answer left. */
 export function judgeTrace(trace: string, marks: ReadonlySet<string>): Verdict {
   const steps = readTrace(trace);
   const writes = steps.filter((step) => step.kind === "wal-write");
@@ -86,11 +103,13 @@ export function judgeTrace(trace: string, marks: ReadonlySet<string>): Verdict {
     if (answer.kind !== "answer") return [];
     const { mark, began } = answer;
     const isSynced = (from: number): boolean => syncs.some((sync) => sync.began > from && sync.ended < began);
-    const own = writes.find((write) => write.began < began && write.text.includes(mark));
-    if (own === undefined) return [`${mark} was answered before its bytes were in the log`];
-    if (!isSynced(own.began)) return [`${mark} was answered before its bytes were synced`];
-    const last = writes.findLast((write) => write.began < began);
-    return last === undefined || isSynced(last.began) ? [] : [`${mark} was answered while the log held unsynced bytes`];
+    const own = writes.findIndex((write) => write.began < began && write.text.includes(mark));
+    if (own === -1) return [`${mark} was answered before its bytes were in the log`];
+    // The header comes before its page.
+    const last = writes[writes.findIndex((write, index) => index >= own - 1 && write.isLastHeader) + 1];
+    if (last === undefined || last.began > began)
+      return [`${mark} was answered before all of its group was in the log`];
+    return isSynced(last.began) ? [] : [`${mark} was answered before its bytes were synced`];
   });
   return { answers: answers.length, syncs: syncs.length, problems };
 }

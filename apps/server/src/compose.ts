@@ -171,7 +171,8 @@ async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<
   if (choice.kind === "memory") return createMemoryBackend(parts);
   if (choice.kind === "postgres") return openPostgres(choice);
   mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
-  return openSqliteBackend({ file: choice.file, now: parts.now, instrumentation: parts.instrumentation });
+  const { now, instrumentation } = parts;
+  return openSqliteBackend({ file: choice.file, now, instrumentation, writer: "thread" });
 }
 
 /** Loaded where it is used: a start on a file is a tenth faster. */

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
+import { LOG_PAGES } from "./database.ts";
 
 /** Commands and quiet servers never have so many changes, and need no thread. */
 const CHANGES_BEFORE_THREAD = 1_000;
-const CHANGES_A_LOOK = 50;
-/** From here on a commit empties the log itself. A thread that keeps up leaves it hardly anything to do. */
-const LOG_PAGES = 8_000;
+/** Pages that many changes write are brought over once a look, so not too often; and a look must not keep the disk for long. */
+const CHANGES_A_LOOK = 200;
 
 export type Order = "look" | "close";
 
@@ -16,8 +16,8 @@ export interface Checkpoints {
 }
 
 /**
- * Brings pages from the log into the file beside the main thread. In a large file they are scattered, so writing them takes many
- * times as long as writing the log, and whoever commits would have to wait for it.
+ * Brings pages from the log into the file beside whoever commits. In a large file they are scattered, so writing them takes many
+ * times as long as writing the log, and who commits would have to wait for it.
  */
 export function createCheckpoints(db: Database): Checkpoints {
   let thread: Worker | undefined;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { COPY_KINDS, type CopiedRows, type CopyCounts, type CopyKind, type CopySource, sha256 } from "@formbridge/core";
 import Sqlite, { type Database, SqliteError } from "better-sqlite3";
-import { headOf } from "./chain-heads.ts";
 import { pendingMigrations } from "./migrate.ts";
+import { headOf } from "./writer/chain.ts";
 
 const OF_SUBMISSION = "s.tenant, s.submission_id, s.intake_id";
 const hex = (column: string): string => `lower(hex(${column})) AS ${column.split(".").at(-1)}`;

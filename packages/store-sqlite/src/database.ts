@@ -1,7 +1,11 @@
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** The whole process waits: long enough for a command that writes a row, not for one that forgot to end. */
+/** Whoever writes waits, and all who write behind it: long enough for a command that writes a row, not for one that forgot to end. */
 const BUSY_TIMEOUT_MS = 1_000;
+/** Where a thread empties the log, a commit does it only from here on; a thread that keeps up leaves it hardly anything to do. */
+export const LOG_PAGES = 8_000;
+
+const CACHE_KIB = 65_536;
 
 /** Opens the file as FormBridge uses it, and creates it when absent. The schema is `migrate`'s business. */
 export function openDatabase(file: string): Database {
@@ -11,6 +15,11 @@ export function openDatabase(file: string): Database {
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = ON");
   db.pragma("temp_store = MEMORY");
-  db.pragma("cache_size = -65536");
+  db.pragma(`cache_size = -${CACHE_KIB}`);
   return db;
+}
+
+/** For a connection that only reads while another one writes: each commit of the other empties this one's cache. */
+export function keepLess(db: Database): void {
+  db.pragma(`cache_size = -${CACHE_KIB / 2}`);
 }

@@ -1,8 +1,8 @@
 import type { EventStream, EventType, SubmissionState } from "@formbridge/contract";
 import { type ChainedEvent, type EventLog, type Instant, MAX_PAGE_SIZE, toIso } from "@formbridge/core";
-import type { Database, Statement } from "better-sqlite3";
-import { headOf } from "./chain-heads.ts";
+import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
+import { headOf } from "./writer/chain.ts";
 
 type EventColumns = [
   position: number,
@@ -50,55 +50,6 @@ function eventOf(columns: EventColumns): ChainedEvent {
     payloadDigest,
     prevHash,
     hash,
-  };
-}
-
-export interface EventOwner {
-  sid: number;
-  tenant: string;
-}
-
-const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), unhex(?), unhex(?))";
-
-function columnsOf({ sid, tenant }: EventOwner, event: ChainedEvent): unknown[] {
-  return [
-    sid,
-    tenant,
-    event.stream,
-    event.seq,
-    event.eventId,
-    event.type,
-    event.ts,
-    event.state,
-    event.version,
-    event.actor === null ? null : JSON.stringify(event.actor),
-    event.payload === null ? null : JSON.stringify(event.payload),
-    event.actorSalt,
-    event.actorDigest,
-    event.payloadSalt,
-    event.payloadDigest,
-    event.prevHash,
-    event.hash,
-  ];
-}
-
-/** Appends to the log for a commit; only inside its transaction, which gives positions in the order of commits. */
-export function createEventWriter(db: Database): (owner: EventOwner, events: readonly ChainedEvent[]) => void {
-  const inserts: Statement[] = [];
-  /** One statement for all rows of a change: what a statement costs beside its rows is paid once. */
-  function insertOf(rows: number): Statement {
-    const insert =
-      inserts[rows] ??
-      db.prepare(
-        `INSERT INTO events (sid, tenant, stream, seq, event_id, type, ts, state, version, actor, payload,
-           actor_salt, actor_digest, payload_salt, payload_digest, prev_hash, hash)
-         VALUES ${Array(rows).fill(ROW).join(", ")}`,
-      );
-    inserts[rows] = insert;
-    return insert;
-  }
-  return (owner, events) => {
-    if (events.length > 0) insertOf(events.length).run(events.flatMap((event) => columnsOf(owner, event)));
   };
 }
 

@@ -1,29 +1,22 @@
 import { CallRefused, StoreDown } from "@formbridge/core";
 import { SqliteError } from "better-sqlite3";
+import type { Failure } from "./writer/failures.ts";
 
-/** Codes of a COMMIT that failed before anything could have become durable. */
-const NOTHING_WRITTEN = ["SQLITE_FULL", "SQLITE_BUSY", "SQLITE_READONLY", "SQLITE_IOERR_WRITE", "SQLITE_CONSTRAINT"];
-
-/** Only COMMIT makes a group durable, so what failed before it was not applied. */
-export function failedBeforeCommit(error: unknown): StoreDown {
-  if (error instanceof StoreDown) return error;
-  const message = "the database can't take the change";
-  const isAboutTheChange = error instanceof SqliteError && error.code.startsWith("SQLITE_CONSTRAINT");
-  return isAboutTheChange ? new CallRefused(message, error) : new StoreDown(message, "not_applied", error);
+/** A failure of whoever writes, as the port tells it. */
+export function storeDownOf({ outcome, isRefusal, message, code }: Failure): StoreDown {
+  const cause = code === undefined ? new Error(message) : new SqliteError(message, code);
+  const told = "the database can't take the change";
+  return isRefusal ? new CallRefused(told, cause) : new StoreDown(told, outcome, cause);
 }
 
-/** After a failed sync nobody knows what the disk kept: the write may be there after a restart. */
-export function failedCommit(error: unknown): StoreDown {
-  const code = error instanceof SqliteError ? error.code : "";
-  const safe = NOTHING_WRITTEN.some((prefix) => code.startsWith(prefix));
-  return new StoreDown("the database can't commit", safe ? "not_applied" : "unknown", error);
-}
+export const downOf = (error: unknown): StoreDown =>
+  error instanceof StoreDown ? error : new StoreDown("the database can't answer", "not_applied", error);
 
 /** Runs a synchronous query as a promise, with the database's errors turned into the port's. */
 export async function answer<T>(query: () => T): Promise<T> {
   try {
     return query();
   } catch (error) {
-    throw error instanceof StoreDown ? error : new StoreDown("the database can't answer", "not_applied", error);
+    throw downOf(error);
   }
 }

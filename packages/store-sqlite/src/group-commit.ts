@@ -1,150 +1,143 @@
 /**
- * One COMMIT, and so one sync of the disk, for all changes that arrive in the same turn of the event loop.
+ * One COMMIT, and so one sync of the disk, for all that arrives together.
  *
- *   commit ──▶ queue ──setImmediate──▶ BEGIN IMMEDIATE · change · change · … · COMMIT ──▶ all answers
+ *   commit, call ──▶ queue ──▶ batch ──▶ thread, or here while there is none ──▶ COMMIT ──▶ all answers
  *
- * As long as a turn brings more, the group waits for the next turn, a few at the most: a turn costs microseconds, a sync
- * hundreds of them. A change that comes alone waits for one turn.
+ * The queue is sent with the next turn of the event loop. To the thread, a good many are sent at once, and while it writes a batch,
+ * one more may wait for it: it never waits for us. What comes meanwhile goes when a batch comes back.
  *
  * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
  */
-import { CallRefused, type Change, type Committed, StoreDown } from "@formbridge/core";
-import type { Database, Statement } from "better-sqlite3";
-import { failedBeforeCommit, failedCommit } from "./failures.ts";
+import { type Change, type Committed, type Instant, type Loaded, StoreDown } from "@formbridge/core";
+import { encodeChange } from "./encode-change.ts";
+import { storeDownOf } from "./failures.ts";
+import { createSettle, type Queued, type SettleWatcher } from "./settle-group.ts";
+import type { CallAnswer, CallArguments, CallName } from "./writer/calls.ts";
+import { failedBeforeCommit } from "./writer/failures.ts";
+import type { Batch, BatchAnswer, Outcome, WriteBatch } from "./writer/write-batch.ts";
+import type { WriterThread } from "./writer-thread.ts";
 
 const MAX_GROUP = 256;
-const MAX_TURNS = 8;
+/** So many are worth a message of their own. */
+const FULL_ENOUGH = 16;
+const MAX_UNDER_WAY = 2;
+/** Commands and quiet servers never have so many, and need no thread. */
+const CHANGES_BEFORE_THREAD = 50;
 
-interface Queued {
-  change: Change;
-  resolve(committed: Committed): void;
-  reject(down: StoreDown): void;
+/** Has a write done that is no change of a submission. */
+export type CallWriter = <Name extends CallName>(name: Name, ...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
+
+export interface CommitWatcher extends SettleWatcher {
+  /** A change goes to whoever writes; it is settled when it comes back. */
+  sent(change: Change): void;
+  /** A batch went to the thread. */
+  sentToThread(): void;
+  cameBack(batch: { commits: boolean }): void;
 }
-type Outcome = Committed | StoreDown;
 
-/** Is told after the COMMIT, before anybody is answered. */
-export interface CommitWatcher {
-  committed(change: Change): void;
-  /** `failed`: the group was not committed. */
-  ended(failed: boolean): void;
-  measured(changes: number, ms: number): void;
+export interface GroupCommitOptions {
+  now: () => Instant;
+  /** Writes in the caller's thread. */
+  write: WriteBatch;
+  /** Writes instead, once there is enough to write. */
+  thread?: WriterThread | undefined;
+  /** What a stale change finds. */
+  reload: (change: Change) => Loaded;
+  watcher: CommitWatcher;
 }
 
 export interface GroupCommit {
   commit(change: Change): Promise<Committed>;
-  /** Commits what is queued; everything later is refused. */
-  close(): void;
+  call: CallWriter;
+  /** Has the thread look who else has written, and tell with its next answer. */
+  look(): void;
+  /** Commits what is queued, and ends the thread; everything later is refused. */
+  close(): Promise<void>;
 }
 
-export function createGroupCommit(
-  db: Database,
-  apply: (change: Change) => Committed,
-  watcher: CommitWatcher,
-): GroupCommit {
-  const run = createRunner(db, apply);
+export function createGroupCommit({ now, write, thread, reload, watcher }: GroupCommitOptions): GroupCommit {
+  const settle = createSettle(reload, watcher);
   const queue: Queued[] = [];
-  let closed = false;
-  let turns = 0;
-  let seen = 0;
+  let isClosed = false;
+  let isScheduled = false;
+  let isLookWanted = false;
+  let underWay = 0;
+  let changes = 0;
+  let drained = (): void => {};
 
-  function gather(): void {
-    const grows = queue.length > seen && queue.length < MAX_GROUP && turns < MAX_TURNS;
-    if (!grows) {
-      flush();
-      return;
-    }
-    seen = queue.length;
-    turns += 1;
-    setImmediate(gather);
-  }
-
-  function begin(): void {
-    turns = 0;
-    seen = 0;
-    setImmediate(gather);
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      if (underWay === 0) flush();
+    });
   }
 
   function flush(): void {
-    if (queue.length === 0) return;
+    if (queue.length === 0 && !isLookWanted) return;
+    isLookWanted = false;
     const group = queue.splice(0, MAX_GROUP);
-    if (queue.length > 0) begin();
-    const started = performance.now();
-    const outcomes = run(group.map((queued) => queued.change));
-    watcher.measured(group.length, performance.now() - started);
-    watcher.ended(outcomes.every((outcome) => outcome instanceof StoreDown && !(outcome instanceof CallRefused)));
-    group.forEach((queued, index) => {
-      const outcome = outcomes[index];
-      if (outcome === undefined || outcome instanceof StoreDown) queued.reject(failedBeforeCommit(outcome));
-      else {
-        if (outcome.kind === "committed") watcher.committed(queued.change);
-        queued.resolve(outcome);
-      }
+    for (const { change } of group) if (change !== undefined) watcher.sent(change);
+    const batch = { at: now(), orders: group.map(({ order }) => order) };
+    if (thread?.isUp() === true) flushToThread(thread, group, batch);
+    else {
+      changes += settle(group, batch.at, write(batch));
+      if (queue.length > 0) schedule();
+      if (changes >= CHANGES_BEFORE_THREAD) void thread?.start();
+    }
+  }
+
+  function flushToThread(to: WriterThread, group: Queued[], batch: Batch): void {
+    underWay += 1;
+    watcher.sentToThread();
+    to.send(batch, (answer) => {
+      underWay -= 1;
+      watcher.cameBack({ commits: group.length > 0 });
+      if (underWay < MAX_UNDER_WAY) flush();
+      changes += settle(group, batch.at, answer instanceof Error ? diedOver(group, answer) : answer);
+      if (underWay === 0) drained();
+    });
+  }
+
+  function enqueue<Answer>(make: () => Pick<Queued, "order" | "change">): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (isClosed) return reject(new StoreDown("the database is closed", "not_applied"));
+      queue.push({ ...make(), resolve: resolve as Queued["resolve"], reject });
+      if (queue.length >= FULL_ENOUGH && underWay < MAX_UNDER_WAY && thread?.isUp() === true) flush();
+      else schedule();
     });
   }
 
   return {
     commit: (change) =>
-      new Promise((resolve, reject) => {
-        if (closed) return reject(new StoreDown("the database is closed", "not_applied"));
-        if (queue.length === 0) begin();
-        queue.push({ change, resolve, reject });
+      enqueue(() => {
+        try {
+          return { order: encodeChange(change), change };
+        } catch (error) {
+          throw storeDownOf(failedBeforeCommit(error));
+        }
       }),
-    close: () => {
-      closed = true;
+    call: (name, ...args) => enqueue(() => ({ order: { name, args } })),
+    look() {
+      isLookWanted = true;
+      if (underWay === 0) flush();
+    },
+    async close() {
+      isClosed = true;
       while (queue.length > 0) flush();
+      if (underWay > 0) {
+        await new Promise<void>((resolve) => {
+          drained = resolve;
+        });
+      }
+      await thread?.close();
     },
   };
 }
 
-/** Commits a group and answers one outcome per change. Never throws. */
-function createRunner(db: Database, apply: (change: Change) => Committed): (group: Change[]) => Outcome[] {
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
-  const rollback = db.prepare("ROLLBACK");
-  const savepoint = db.prepare("SAVEPOINT change");
-  const release = db.prepare("RELEASE change");
-  const undo = db.prepare("ROLLBACK TO change");
-
-  function apart(change: Change): Outcome {
-    savepoint.run();
-    try {
-      const committed = apply(change);
-      release.run();
-      return committed;
-    } catch (error) {
-      // Some errors, a full disk among them, make SQLite give up the whole transaction: then nobody's change is there.
-      if (!db.inTransaction) throw error;
-      undo.run();
-      release.run();
-      return failedBeforeCommit(error);
-    }
-  }
-
-  function abandon(): void {
-    try {
-      if (db.inTransaction) rollback.run();
-    } catch {
-      // The transaction stays open, so the next BEGIN fails and its group learns that the store is down.
-    }
-  }
-
-  return (group) => {
-    try {
-      guarded(begin, failedBeforeCommit);
-      const outcomes = group.map(apart);
-      guarded(commit, failedCommit);
-      return outcomes;
-    } catch (error) {
-      abandon();
-      return group.map(() => failedBeforeCommit(error));
-    }
-  };
-}
-
-function guarded(statement: Statement, failure: (error: unknown) => StoreDown): void {
-  try {
-    statement.run();
-  } catch (error) {
-    throw failure(error);
-  }
+/** Nobody knows whether its last COMMIT was made. */
+function diedOver(group: Queued[], { message }: Error): BatchAnswer {
+  const failure: Outcome = { kind: "failed", outcome: "unknown", isRefusal: false, message };
+  return { outcomes: group.map(() => failure), ms: 0, foreign: true };
 }

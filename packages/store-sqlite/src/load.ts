@@ -2,11 +2,12 @@ import type { Hash, Instant, KeyRef, Loaded, LoadQuery, Snapshot, TokenRow } fro
 import type { Database } from "better-sqlite3";
 import { createHandoffFinder } from "./handoffs.ts";
 import type { ReadCache } from "./read-cache.ts";
-import type { Records } from "./records.ts";
 import { createReviewLinkFinder } from "./review-links.ts";
 import type { RowCache } from "./row-cache.ts";
 import { rowOf } from "./submission-rows.ts";
-import { BY_HASH, headAndHash, ROTATED_AT } from "./tokens.ts";
+import { BY_HASH, ROTATED_AT } from "./tokens.ts";
+import type { FindRecord } from "./writer/records.ts";
+import { headAndHash } from "./writer/tokens.ts";
 
 type SnapshotColumns = [sealedToken: string, sealedFields: string | null, doc: string];
 type PresentedColumns = [
@@ -20,10 +21,10 @@ type PresentedColumns = [
 ];
 
 interface Sources {
-  records: Records;
+  findRecord: FindRecord;
   now: () => Instant;
   cache: ReadCache;
-  /** Absent inside a commit, where only the database knows what the group has done. */
+  /** Absent where only the database is to be believed: after a commit that was refused for what it found there. */
   rows?: RowCache;
 }
 
@@ -35,7 +36,7 @@ function byCurrentToken(snapshot: Snapshot, hash: Hash, now: Instant): Loaded {
   return { now, submission: snapshot, presented };
 }
 
-export function createLoader(db: Database, { records, now, cache, rows }: Sources): (query: LoadQuery) => Loaded {
+export function createLoader(db: Database, { findRecord, now, cache, rows }: Sources): (query: LoadQuery) => Loaded {
   const byToken = db
     .prepare<[number, string], PresentedColumns>(
       `SELECT t.sid, s.submission_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}
@@ -56,7 +57,7 @@ export function createLoader(db: Database, { records, now, cache, rows }: Source
   const findReviewLink = createReviewLinkFinder(db);
 
   function withRecord(loaded: Loaded, scope: { tenant: string; intakeId: string }, key: KeyRef | undefined): Loaded {
-    const record = key && records.find({ ...scope, operation: key.operation, hash: key.hash }, loaded.now);
+    const record = key && findRecord({ ...scope, operation: key.operation, hash: key.hash }, loaded.now);
     if (record !== undefined) loaded.record = record;
     return loaded;
   }

@@ -9,11 +9,12 @@ export interface ReadCache {
   forget(): void;
 }
 
-export function createReadCache(foreignWrites: () => boolean): ReadCache {
+export function createReadCache(lookForForeignWrites: () => void): ReadCache {
   const entries = new Map<string, unknown>();
   return {
     get<Value>(key: string, read: () => Value): Value {
-      if (foreignWrites() || entries.size >= MAX_ENTRIES) entries.clear();
+      lookForForeignWrites();
+      if (entries.size >= MAX_ENTRIES) entries.clear();
       if (entries.has(key)) return entries.get(key) as Value;
       const value = read();
       // What is not there is not remembered: anybody can ask for endless things that are not there.

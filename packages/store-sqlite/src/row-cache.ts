@@ -18,14 +18,18 @@ export interface RowCache {
   /** Only by the current token: a stale one is looked up. */
   byToken(token: Hash): Snapshot | undefined;
   read(snapshot: Snapshot): void;
-  /** A change was committed: its row is the current one. */
-  committed(change: Change): void;
+  /** A change of this submission is being written: until it is settled, only the database knows which row is the current one. */
+  sent(submissionId: string): void;
+  /** Every change that was sent is settled: committed, and so its row is the current one, or not. */
+  settled(change: Change, isCommitted: boolean): void;
   forget(submissionId: string): void;
+  forgetAll(): void;
 }
 
-export function createRowCache(foreignWrites: () => boolean): RowCache {
+export function createRowCache(lookForForeignWrites: () => void): RowCache {
   const rows = new Map<string, Entry>();
   const tokens = new Map<Hash, string>();
+  const underWay = new Map<string, number>();
 
   function drop(submissionId: string): void {
     const token = rows.get(submissionId)?.token;
@@ -42,15 +46,29 @@ export function createRowCache(foreignWrites: () => boolean): RowCache {
     if (oldest?.done === false) drop(oldest.value);
   }
 
-  function forgetForeign(): void {
-    if (!foreignWrites()) return;
-    rows.clear();
-    tokens.clear();
+  function byId(submissionId: string): Snapshot | undefined {
+    lookForForeignWrites();
+    return underWay.has(submissionId) ? undefined : rows.get(submissionId)?.snapshot;
   }
 
-  function byId(submissionId: string): Snapshot | undefined {
-    forgetForeign();
-    return rows.get(submissionId)?.snapshot;
+  /** Answers whether another change of the same submission is still under way. */
+  function arrived(submissionId: string): boolean {
+    const left = (underWay.get(submissionId) ?? 1) - 1;
+    if (left > 0) underWay.set(submissionId, left);
+    else underWay.delete(submissionId);
+    return left > 0;
+  }
+
+  function committed({ row, token, erase }: Change): void {
+    const { submissionId } = row.submission;
+    if (erase === true) {
+      drop(submissionId);
+      return;
+    }
+    const known = rows.get(submissionId);
+    const sealedToken = token?.sealed ?? known?.snapshot.sealedToken;
+    if (sealedToken === undefined) drop(submissionId);
+    else put({ ...row, sealedToken }, token?.hash ?? known?.token);
   }
 
   return {
@@ -59,18 +77,21 @@ export function createRowCache(foreignWrites: () => boolean): RowCache {
       const submissionId = tokens.get(token);
       return submissionId === undefined ? undefined : byId(submissionId);
     },
-    read: (snapshot) => put(snapshot, undefined),
+    read(snapshot) {
+      if (!underWay.has(snapshot.submission.submissionId)) put(snapshot, undefined);
+    },
+    sent(submissionId) {
+      underWay.set(submissionId, (underWay.get(submissionId) ?? 0) + 1);
+    },
+    settled(change, isCommitted) {
+      const { submissionId } = change.row.submission;
+      if (arrived(submissionId) || !isCommitted) drop(submissionId);
+      else committed(change);
+    },
     forget: drop,
-    committed({ row, token, erase }) {
-      const { submissionId } = row.submission;
-      if (erase === true) {
-        drop(submissionId);
-        return;
-      }
-      const known = rows.get(submissionId);
-      const sealedToken = token?.sealed ?? known?.snapshot.sealedToken;
-      if (sealedToken === undefined) drop(submissionId);
-      else put({ ...row, sealedToken }, token?.hash ?? known?.token);
+    forgetAll() {
+      rows.clear();
+      tokens.clear();
     },
   };
 }

@@ -1,7 +1,9 @@
-import type { Hash, Instant, TokenCriteria, TokenIndex, TokenRow } from "@formbridge/core";
+import type { TokenCriteria, TokenIndex, TokenRow } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
+import type { CallWriter } from "./group-commit.ts";
 import type { HealthCheck } from "./health.ts";
+import { headAndHash } from "./writer/tokens.ts";
 
 type TokenColumns = [
   hash: string,
@@ -25,40 +27,13 @@ function tokenOf(columns: TokenColumns): TokenRow {
   return rotatedAt === null ? row : { ...row, rotatedAt };
 }
 
-/** Finds a token by its hash: by the indexed bits, and by all the others. */
+/** Takes `headAndHash`. */
 export const BY_HASH = "t.head = ? AND t.hash = unhex(?)";
-export const headAndHash = (hash: Hash): [head: number, hash: Hash] => [Number.parseInt(hash.slice(0, 13), 16), hash];
-
-interface NewToken {
-  sid: number;
-  version: number;
-  hash: Hash;
-  tenant: string;
-  epoch: number;
-  issuedAt: Instant;
-  expiresAt: Instant;
-}
-
-/** Writes tokens for a commit; only inside its transaction. */
-export function createTokenWriter(db: Database) {
-  const insert = db.prepare(
-    `INSERT INTO tokens (sid, version, head, hash, tenant, epoch, issued_at, expires_at) VALUES (?, ?, ?, unhex(?), ?, ?, ?, ?)`,
-  );
-  return (token: NewToken): void => {
-    const { sid, version, hash, tenant, epoch, issuedAt, expiresAt } = token;
-    insert.run(sid, version, ...headAndHash(hash), tenant, epoch, issuedAt, expiresAt);
-  };
-}
 
 const FROM = "FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid";
 
-export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex {
+export function createTokenIndex(db: Database, health: HealthCheck, call: CallWriter): TokenIndex {
   const byHash = db.prepare<[number, string], TokenColumns>(`SELECT ${TOKEN_COLUMNS} ${FROM} WHERE ${BY_HASH}`).raw();
-  const forget = db.prepare(
-    `DELETE FROM tokens WHERE (sid, version) IN (
-       SELECT t.sid, t.version ${FROM}
-       WHERE t.expires_at < ? AND (t.version < s.version OR s.ended_at IS NOT NULL) ORDER BY t.expires_at LIMIT ?)`,
-  );
   return {
     find: (hash) =>
       answer(() => {
@@ -86,7 +61,7 @@ export function createTokenIndex(db: Database, health: HealthCheck): TokenIndex 
             .get(...values) ?? 0
         );
       }),
-    forgetExpired: (before, limit) => answer(() => forget.run(before, limit).changes),
+    forgetExpired: (before, limit) => call("forgetTokens", before, limit),
     health,
   };
 }

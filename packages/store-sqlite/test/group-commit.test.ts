@@ -1,37 +1,52 @@
 import { cpSync } from "node:fs";
 import { fixtures } from "@formbridge/conformance";
-import { type Change, type Measure, StoreDown } from "@formbridge/core";
-import { migrate, openDatabase, openSqliteBackend } from "@formbridge/store-sqlite";
+import type { Backend, Change, Measure } from "@formbridge/core";
+import { migrate, openDatabase, openSqliteBackend, type SqliteOptions } from "@formbridge/store-sqlite";
 import { SqliteError } from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createSqliteBackend } from "../src/backend.ts";
-import { failedCommit } from "../src/failures.ts";
-import { createGroupCommit } from "../src/group-commit.ts";
+import { failedCommit } from "../src/writer/failures.ts";
+import { openOnThread } from "./open-on-thread.ts";
 import { tempFile } from "./temp-file.ts";
 
 const { creation, update } = fixtures;
 const many = (count: number): Change[] => Array.from({ length: count }, () => creation({ at: 0 }));
 
-function observed(file: string) {
+type Open = (options: Omit<SqliteOptions, "writer">) => Promise<Backend>;
+const inCaller: Open = async (options) => openSqliteBackend(options);
+
+async function observed(file: string, open: Open = inCaller) {
   const groups: number[] = [];
   const record = (measure: Measure) => {
     if (measure.name === "group_commit") groups.push(measure.changes);
   };
-  return { groups, backend: openSqliteBackend({ file, now: () => 0, instrumentation: { record } }) };
+  return { groups, backend: await open({ file, now: () => 0, instrumentation: { record } }) };
 }
 
-describe("group commit", () => {
-  it("shares one commit among the changes of one turn, up to a bound", async () => {
-    const { groups, backend } = observed(tempFile());
-    await Promise.all(many(30).map(backend.store.commit));
-    expect(groups).toEqual([30]);
-    await Promise.all(many(300).map(backend.store.commit));
-    expect(groups).toEqual([30, 256, 44]);
-    await backend.close();
-  });
+it("in the caller's thread, all changes of one turn share one commit, up to a bound", async () => {
+  const { groups, backend } = await observed(tempFile());
+  await Promise.all(many(30).map(backend.store.commit));
+  expect(groups).toEqual([30]);
+  await Promise.all(many(300).map(backend.store.commit));
+  expect(groups).toEqual([30, 256, 44]);
+  await backend.close();
+});
 
+it("to the thread, a good many are sent at once, twice; the others share what follows", async () => {
+  const { groups, backend } = await observed(tempFile(), openOnThread);
+  await Promise.all(many(6).map(backend.store.commit));
+  expect(groups).toEqual([6]);
+  await Promise.all(many(300).map(backend.store.commit));
+  expect(groups).toEqual([6, 16, 16, 256, 12]);
+  await backend.close();
+});
+
+describe.each([
+  ["in the caller's thread", inCaller],
+  ["on a thread", openOnThread],
+])("group commit %s", (_where, open) => {
   it("a change sees what was done earlier in its group", async () => {
-    const { groups, backend } = observed(tempFile());
+    const { groups, backend } = await observed(tempFile(), open);
     const first = creation({ at: 0 });
     const answers = await Promise.all([first, update(first, 0), update(first, 0)].map(backend.store.commit));
     expect(answers.map(({ kind }) => kind)).toEqual(["committed", "committed", "stale"]);
@@ -40,7 +55,7 @@ describe("group commit", () => {
   });
 
   it("a change that fails does not sink its group, nor leave a part of itself behind", async () => {
-    const { groups, backend } = observed(tempFile());
+    const { groups, backend } = await observed(tempFile(), open);
     const [good, poisoned, alsoGood] = [creation({ at: 0 }), creation({ at: 0 }), creation({ at: 0 })];
     if (good.token) poisoned.token = good.token;
     const answers = await Promise.allSettled([good, poisoned, alsoGood].map(backend.store.commit));
@@ -55,21 +70,25 @@ describe("group commit", () => {
   });
 
   it("answers nobody before the commit: one that fails is everybody's failure", async () => {
-    const db = openDatabase(tempFile());
+    const file = tempFile();
+    const { backend } = await observed(file, open);
+    const db = openDatabase(file);
+    // What only COMMIT checks, and refuses.
     db.exec(
-      "CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (id REFERENCES parent DEFERRABLE INITIALLY DEFERRED)",
+      `CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (id REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+       CREATE TRIGGER orphan AFTER INSERT ON submissions BEGIN INSERT INTO child VALUES (1); END`,
     );
-    const orphan = db.prepare("INSERT INTO child VALUES (1)");
-    const apply = () => {
-      orphan.run();
-      return { kind: "committed" as const, at: 0 };
-    };
-    const group = createGroupCommit(db, apply, { committed: () => {}, ended: () => {}, measured: () => {} });
-    const answers = await Promise.allSettled(many(3).map(group.commit));
-    expect(answers.every(({ status }) => status === "rejected")).toBe(true);
-    expect(db.inTransaction).toBe(false);
+    const answers = await Promise.allSettled(many(3).map(backend.store.commit));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({
+        reason: { outcome: "not_applied", cause: { code: "SQLITE_CONSTRAINT_FOREIGNKEY" } },
+      });
+    }
     expect(db.prepare("SELECT count(*) FROM child").pluck().get()).toBe(0);
+    db.exec("DROP TRIGGER orphan");
+    expect(await backend.store.commit(creation({ at: 0 }))).toMatchObject({ kind: "committed" });
     db.close();
+    await backend.close();
   });
 });
 
@@ -107,20 +126,22 @@ describe("a store that can't write", () => {
     expect(outcomeOf("SQLITE_BUSY_SNAPSHOT")).toBe("not_applied");
     expect(outcomeOf("SQLITE_IOERR_WRITE")).toBe("not_applied");
     expect(outcomeOf("SQLITE_IOERR_FSYNC")).toBe("unknown");
-    expect(failedCommit(new Error("?"))).toBeInstanceOf(StoreDown);
     expect(failedCommit(new Error("?")).outcome).toBe("unknown");
   });
 });
 
-describe("a crash right after an answer", () => {
+describe.each([
+  ["in the caller's thread", inCaller],
+  ["on a thread", openOnThread],
+])("a crash right after an answer %s", (_where, open) => {
   it("loses nothing that was answered", async () => {
     const file = tempFile();
-    const { backend } = observed(file);
+    const { backend } = await observed(file, open);
     const changes = many(10);
     await Promise.all(changes.map(backend.store.commit));
     const copy = tempFile();
     for (const suffix of ["", "-wal"]) cpSync(file + suffix, copy + suffix);
-    const { backend: survivor } = observed(copy);
+    const { backend: survivor } = await observed(copy);
     const rows = await survivor.submissions.list({ tenant: fixtures.TENANT }, { limit: 100 });
     expect(rows).toEqual(changes.map(({ row }) => row).reverse());
     await survivor.close();
@@ -129,7 +150,7 @@ describe("a crash right after an answer", () => {
 
   it("another process may read meanwhile", async () => {
     const file = tempFile();
-    const { backend } = observed(file);
+    const { backend } = await observed(file, open);
     const reader = openDatabase(file);
     await backend.store.commit(creation({ at: 0 }));
     expect(reader.prepare("SELECT count(*) FROM submissions").pluck().get()).toBe(1);

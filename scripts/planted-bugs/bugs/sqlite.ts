@@ -1,6 +1,6 @@
 import type { PlantedBug } from "../planted-bug.ts";
 
-const APPLY = "packages/store-sqlite/src/apply-change.ts";
+const APPLY = "packages/store-sqlite/src/writer/apply-change.ts";
 const CONFORMANCE = "packages/store-sqlite/test/conformance.test.ts";
 const FSYNC = "test/faults/fsync-before-answer.test.ts";
 
@@ -9,7 +9,7 @@ export const SQLITE: readonly PlantedBug[] = [
     name: "sqlite-no-revision-guard",
     breaks: "Of two writes on one revision the later one overwrites the earlier one.",
     file: APPLY,
-    edits: [{ find: "standing?.revision === expect.revision &&", replace: "standing !== undefined &&" }],
+    edits: [{ find: "standing?.revision === expectedRevision &&", replace: "standing !== undefined &&" }],
     caughtBy: [CONFORMANCE],
   },
   {
@@ -18,8 +18,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "record.fingerprint !== key?.replaces)",
-        replace: "![key?.replaces, key?.fingerprint].includes(record.fingerprint))",
+        find: "record.fingerprint !== scope?.replaces)",
+        replace: "![scope?.replaces, change.record?.[3]].includes(record.fingerprint))",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -43,7 +43,7 @@ export const SQLITE: readonly PlantedBug[] = [
     name: "sqlite-deadline-not-checked",
     breaks: "A write that comes after the submission's time is taken.",
     file: APPLY,
-    edits: [{ find: "expect.notAfter !== undefined && at > expect.notAfter", replace: "false" }],
+    edits: [{ find: "notAfter !== null && at > notAfter", replace: "false" }],
     caughtBy: [CONFORMANCE],
   },
   {
@@ -51,7 +51,7 @@ export const SQLITE: readonly PlantedBug[] = [
     breaks: "The new token is written by itself after the commit: a crash in between leaves a submission without one.",
     file: APPLY,
     edits: [
-      { find: "    writeToken(change, owner);", replace: "    queueMicrotask(() => writeToken(change, owner));" },
+      { find: "    tokens.issue(owner, change);", replace: "    queueMicrotask(() => tokens.issue(owner, change));" },
     ],
     caughtBy: [CONFORMANCE],
   },
@@ -62,8 +62,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    append(owner, [...change.events, ...audit.events]);",
-        replace: "    queueMicrotask(() => append(owner, [...change.events, ...audit.events]));",
+        find: "    append(owner, [...change.events, ...audit]);",
+        replace: "    queueMicrotask(() => append(owner, [...change.events, ...audit]));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -74,8 +74,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    append(owner, [...change.events, ...audit.events]);",
-        replace: "    setImmediate(() => append(owner, [...change.events, ...audit.events]));",
+        find: "    append(owner, [...change.events, ...audit]);",
+        replace: "    setImmediate(() => append(owner, [...change.events, ...audit]));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -86,8 +86,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    for (const job of change.jobs) jobs.put(change.row.submission, job);",
-        replace: "    queueMicrotask(() => change.jobs.forEach((job) => void jobs.put(change.row.submission, job)));",
+        find: "    for (const job of change.jobs) jobs.put(change, job);",
+        replace: "    queueMicrotask(() => change.jobs.forEach((job) => void jobs.put(change, job)));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -98,8 +98,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    for (const handoff of handoffsIn(change.side)) putHandoff(handoff);",
-        replace: "    queueMicrotask(() => handoffsIn(change.side).forEach((handoff) => void putHandoff(handoff)));",
+        find: "    for (const handoff of change.handoffs) handoffs.put(handoff);",
+        replace: "    queueMicrotask(() => change.handoffs.forEach((handoff) => void handoffs.put(handoff)));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -125,8 +125,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: "packages/store-sqlite/src/row-cache.ts",
     edits: [
       {
-        find: "      else put({ ...row, sealedToken }, token?.hash ?? known?.token);",
-        replace: "      else if (known === undefined) put({ ...row, sealedToken }, token?.hash);",
+        find: "    else put({ ...row, sealedToken }, token?.hash ?? known?.token);",
+        replace: "    else if (known === undefined) put({ ...row, sealedToken }, token?.hash);",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -141,14 +141,14 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-failed-change-half-written",
     breaks: "What a change wrote before it failed is committed with its group.",
-    file: "packages/store-sqlite/src/group-commit.ts",
+    file: "packages/store-sqlite/src/writer/write-batch.ts",
     edits: [{ find: "      undo.run();\n", replace: "" }],
     caughtBy: [CONFORMANCE, "packages/store-sqlite/test/group-commit.test.ts"],
   },
   {
     name: "sqlite-job-settled-by-anybody",
     breaks: "A worker whose lease ran out ends the job that another has claimed since.",
-    file: "packages/store-sqlite/src/jobs.ts",
+    file: "packages/store-sqlite/src/writer/jobs.ts",
     edits: [{ find: " AND run_at = @runAt AND attempt = @attempt AND leased_until = @leasedUntil`;", replace: "`;" }],
     caughtBy: [CONFORMANCE],
   },
@@ -167,18 +167,18 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-tenant-not-in-records",
     breaks: "A key of one tenant finds the recorded answer of another.",
-    file: "packages/store-sqlite/src/records.ts",
+    file: "packages/store-sqlite/src/writer/records.ts",
     edits: [{ find: "AND intake_id = ? AND tenant = ? AND (", replace: "AND intake_id = ? AND ? IS NOT NULL AND (" }],
     caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-answer-before-commit",
     breaks: "A group of writes is answered before its COMMIT, and so before the disk has it.",
-    file: "packages/store-sqlite/src/group-commit.ts",
+    file: "packages/store-sqlite/src/writer/write-batch.ts",
     edits: [
       {
-        find: "      guarded(commit, failedCommit);",
-        replace: "      setImmediate(() => db.inTransaction && guarded(commit, failedCommit));",
+        find: "      commit.run();",
+        replace: "      queueMicrotask(() => commit.run());",
       },
     ],
     caughtBy: [FSYNC],

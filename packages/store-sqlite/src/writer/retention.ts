@@ -1,0 +1,54 @@
+import type { Instant } from "@formbridge/core";
+import type { Database } from "better-sqlite3";
+import type { ErasureColumns, FlatChange } from "./flat-change.ts";
+
+const RECORDS_OF = ["keep_after_end_ms IS NOT NULL", "keep_after_end_ms IS NULL"] as const;
+
+/** What a commit that erases takes beside its row; only inside its transaction. */
+export function createEraser(db: Database): (sid: number, change: FlatChange, erasure: ErasureColumns) => void {
+  const row = db.prepare("UPDATE submissions SET created_by_id = ?, sealed_token = '', erased_at = ? WHERE sid = ?");
+  const events = db.prepare(
+    `UPDATE events SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL
+     WHERE sid = ? AND event_id NOT IN (SELECT value FROM json_each(?))`,
+  );
+  const tokens = db.prepare("DELETE FROM tokens WHERE sid = ?");
+  const handoffs = db.prepare("DELETE FROM handoffs WHERE submission_id = ?");
+  const links = db.prepare("DELETE FROM review_links WHERE submission_id = ?");
+  const records = RECORDS_OF.map((which) =>
+    db.prepare(
+      `UPDATE records SET fingerprint = ?, principal = ?, answer = ?, answer_by = NULL WHERE sid = ? AND ${which}`,
+    ),
+  );
+  return (sid, { submissionId, createdById }, [erasedAt, keptEvents, fingerprint, principal, nothing]) => {
+    row.run(createdById, erasedAt, sid);
+    events.run(sid, keptEvents);
+    tokens.run(sid);
+    handoffs.run(submissionId);
+    links.run(submissionId);
+    for (const update of records) update.run(fingerprint, principal, nothing, sid);
+  };
+}
+
+/** The submissions that were erased before a moment, the longest erased first. */
+export function createErasedBefore(db: Database) {
+  const erased = db.prepare<[number, number], { sid: number; submissionId: string }>(
+    `SELECT sid, submission_id AS submissionId FROM submissions
+     WHERE erased_at < ? ORDER BY erased_at LIMIT ?`,
+  );
+  return (before: Instant, limit: number) => erased.all(before, limit);
+}
+
+/** Removes what was erased before a moment, and answers which submissions that were. */
+export function createRemover(db: Database): (before: Instant, limit: number) => string[] {
+  const erasedBefore = createErasedBefore(db);
+  const removals = [
+    "DELETE FROM events WHERE sid = ?",
+    ...RECORDS_OF.map((which) => `DELETE FROM records WHERE sid = ? AND ${which}`),
+    "DELETE FROM submissions WHERE sid = ?",
+  ].map((sql) => db.prepare<[number]>(sql));
+  return (before, limit) => {
+    const old = erasedBefore(before, limit);
+    for (const { sid } of old) for (const removal of removals) removal.run(sid);
+    return old.map(({ submissionId }) => submissionId);
+  };
+}
