@@ -22,6 +22,7 @@ import type {
   JobColumns,
   LinkColumns,
   RecordColumns,
+  ToldColumns,
 } from "./writer/flat-change.ts";
 
 /** All that is made of a change with what the domain knows is made here: whoever writes it only puts columns into rows. */
@@ -90,9 +91,7 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
 
 const textOf = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
 
-const eventColumns = (event: ChainedEvent): EventColumns => [
-  event.stream,
-  event.seq,
+const toldColumns = (event: AuditEvent): ToldColumns => [
   event.eventId,
   event.type,
   event.ts,
@@ -104,6 +103,12 @@ const eventColumns = (event: ChainedEvent): EventColumns => [
   event.actorDigest,
   event.payloadSalt,
   event.payloadDigest,
+];
+
+const eventColumns = (event: ChainedEvent): EventColumns => [
+  event.stream,
+  event.seq,
+  ...toldColumns(event),
   event.prevHash,
   event.hash,
 ];
@@ -111,22 +116,7 @@ const eventColumns = (event: ChainedEvent): EventColumns => [
 function auditColumns(event: AuditEvent): AuditColumns {
   if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
   const { before, after } = textAroundPlace(event);
-  return [
-    before,
-    after,
-    event.stream,
-    event.eventId,
-    event.type,
-    event.ts,
-    event.state,
-    event.version,
-    textOf(event.actor),
-    textOf(event.payload),
-    event.actorSalt,
-    event.actorDigest,
-    event.payloadSalt,
-    event.payloadDigest,
-  ];
+  return [before, after, event.stream, ...toldColumns(event)];
 }
 
 const recordColumns = (key: KeyWrite): RecordColumns => [

@@ -48,9 +48,8 @@ export type Head = [
 ];
 const HEAD = 30;
 
-export type EventColumns = [
-  stream: EventStream,
-  seq: number,
+/** What an event says, wherever it stands in its chain. */
+export type ToldColumns = [
   eventId: string,
   type: string,
   ts: string,
@@ -62,26 +61,10 @@ export type EventColumns = [
   actorDigest: Hash,
   payloadSalt: string | null,
   payloadDigest: Hash,
-  prevHash: Hash,
-  hash: Hash,
 ];
+export type EventColumns = [stream: EventStream, seq: number, ...told: ToldColumns, prevHash: Hash, hash: Hash];
 /** Its place in the chain is known only where it is written: `before` and `after` are the text that its hash covers, cut there. */
-export type AuditColumns = [
-  before: string,
-  after: string,
-  stream: EventStream,
-  eventId: string,
-  type: string,
-  ts: string,
-  state: string,
-  version: number,
-  actor: string | null,
-  payload: string | null,
-  actorSalt: string | null,
-  actorDigest: Hash,
-  payloadSalt: string | null,
-  payloadDigest: Hash,
-];
+export type AuditColumns = [before: string, after: string, stream: EventStream, ...told: ToldColumns];
 export type JobColumns = [key: string, kind: string, lane: string, runAt: Instant];
 export type LinkColumns = [linkId: string, submissionId: string, hash: Hash, forgetAfter: Instant, doc: string];
 export type HandoffColumns = [
