@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { type Backend, type Change, type Instant, type Instrumentation, silent } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { createCheckpoints } from "./checkpoints.ts";
-import { keepLess, openDatabase } from "./database.ts";
+import { openDatabase } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
 import { answer } from "./failures.ts";
@@ -43,7 +43,6 @@ export function openSqliteBackend({ file, writer = "caller", ...options }: Sqlit
     migrate(db);
     // A thread on the only core would take from the main thread what it saves it.
     const hasThread = writer === "thread" && !db.memory && availableParallelism() > 1;
-    if (hasThread) keepLess(db);
     return createSqliteBackend(db, { ...options, thread: hasThread ? createWriterThread(file) : undefined });
   } catch (error) {
     db.close();

@@ -5,7 +5,8 @@ const BUSY_TIMEOUT_MS = 1_000;
 /** Where a thread empties the log, a commit does it only from here on; a thread that keeps up leaves it hardly anything to do. */
 export const LOG_PAGES = 8_000;
 
-const CACHE_KIB = 65_536;
+/** Enough for reads of a file with millions of tokens. */
+const CACHE_KIB = 32_768;
 
 /** Opens the file as FormBridge uses it, and creates it when absent. The schema is `migrate`'s business. */
 export function openDatabase(file: string): Database {
@@ -19,7 +20,7 @@ export function openDatabase(file: string): Database {
   return db;
 }
 
-/** For a connection that only reads while another one writes: each commit of the other empties this one's cache. */
+/** For the thread that commits: after a commit that split a page, SQLite walks through all that its connection has cached. */
 export function keepLess(db: Database): void {
   db.pragma(`cache_size = -${CACHE_KIB / 2}`);
 }

@@ -3,13 +3,11 @@ import type { Database } from "better-sqlite3";
 import { createHandoffFinder } from "./handoffs.ts";
 import type { ReadCache } from "./read-cache.ts";
 import { createReviewLinkFinder } from "./review-links.ts";
-import type { RowCache } from "./row-cache.ts";
-import { rowOf } from "./submission-rows.ts";
+import { type RowCache, type RowTexts, snapshotOf } from "./row-cache.ts";
 import { BY_HASH, ROTATED_AT } from "./tokens.ts";
 import type { FindRecord } from "./writer/records.ts";
 import { headAndHash } from "./writer/tokens.ts";
 
-type SnapshotColumns = [sealedToken: string, sealedFields: string | null, doc: string];
 type PresentedColumns = [
   sid: number,
   submissionId: string,
@@ -46,9 +44,9 @@ export function createLoader(db: Database, { findRecord, now, cache, rows }: Sou
   const byId = db
     .prepare<[string, string], number>("SELECT sid FROM submissions WHERE submission_id = ? AND tenant = ?")
     .pluck();
-  const bySid = db
-    .prepare<[number], SnapshotColumns>("SELECT sealed_token, sealed_fields, doc FROM submissions WHERE sid = ?")
-    .raw();
+  const bySid = db.prepare<[number], RowTexts>(
+    "SELECT sealed_token AS sealedToken, sealed_fields AS sealedFields, doc FROM submissions WHERE sid = ?",
+  );
   const byIntake = db.prepare<[string], { digest: Hash; tenant: string; retired: number }>(
     "SELECT digest, tenant, retired FROM intakes WHERE id = ?",
   );
@@ -65,9 +63,7 @@ export function createLoader(db: Database, { findRecord, now, cache, rows }: Sou
   function snapshot(sid: number): Snapshot {
     const found = bySid.get(sid);
     if (found === undefined) throw new Error("a submission is gone");
-    const read = { ...rowOf(found[2], found[1]), sealedToken: found[0] };
-    rows?.read(read);
-    return read;
+    return rows === undefined ? snapshotOf(found) : rows.read(found);
   }
 
   function loadByToken(hash: Hash, key: KeyRef | undefined): Loaded {

@@ -1,54 +1,83 @@
 import type { Change, Hash, Snapshot } from "@formbridge/core";
+import { rowOf } from "./submission-rows.ts";
 
-const MAX_ROWS = 4_096;
+/** Two generations of so many rows are remembered. */
+const MAX_GENERATION = 2_048;
 
-interface Entry {
-  snapshot: Snapshot;
+/** A row as the database holds it. */
+export interface RowTexts {
+  sealedToken: string;
+  sealedFields: string | null;
+  doc: string;
+}
+
+interface Entry extends RowTexts {
+  /** Made when it is asked for. */
+  snapshot?: Snapshot;
   /** Of the current token, when it was issued by this process. */
-  token: Hash | undefined;
+  token?: Hash | undefined;
 }
 
 /**
- * The rows that were written or read last, as they are in memory: who works on a submission comes back within seconds, and its
- * row need not be looked up and parsed again. Whatever is decided on such a row is committed only on its revision, which the
- * commit reads from the database.
+ * The rows that were written or read last: who works on a submission comes back within seconds, and its row need not be looked
+ * up again. Whatever is decided on such a row is committed only on its revision, which the commit reads from the database.
+ *
+ * What was written is kept as its text until somebody asks for it. Most rows are dropped before, and a thousand small objects
+ * that live for a while cost the collector more than to parse the few that come back.
  */
 export interface RowCache {
   byId(submissionId: string): Snapshot | undefined;
   /** Only by the current token: a stale one is looked up. */
   byToken(token: Hash): Snapshot | undefined;
-  read(snapshot: Snapshot): void;
+  /** Was just read from the database. */
+  read(texts: RowTexts): Snapshot;
   /** A change of this submission is being written: until it is settled, only the database knows which row is the current one. */
   sent(submissionId: string): void;
-  /** Every change that was sent is settled: committed, and so its row is the current one, or not. */
-  settled(change: Change, isCommitted: boolean): void;
+  /** Every change that was sent is settled: committed, and so the row that it wrote is the current one, or not. */
+  settled(change: Change, committedDoc: string | undefined): void;
   forget(submissionId: string): void;
   forgetAll(): void;
 }
 
+interface Generation {
+  rows: Map<string, Entry>;
+  /** What was the current token of a row when it was written. */
+  tokens: Map<Hash, string>;
+}
+
+const newGeneration = (): Generation => ({ rows: new Map(), tokens: new Map() });
+
 export function createRowCache(lookForForeignWrites: () => void): RowCache {
-  const rows = new Map<string, Entry>();
-  const tokens = new Map<Hash, string>();
+  let young = newGeneration();
+  let old = newGeneration();
   const underWay = new Map<string, number>();
 
   function drop(submissionId: string): void {
-    const token = rows.get(submissionId)?.token;
-    if (token !== undefined) tokens.delete(token);
-    rows.delete(submissionId);
+    young.rows.delete(submissionId);
+    old.rows.delete(submissionId);
   }
 
-  function put(snapshot: Snapshot, token: Hash | undefined): void {
-    const { submissionId } = snapshot.submission;
-    drop(submissionId);
-    rows.set(submissionId, { snapshot, token });
-    if (token !== undefined) tokens.set(token, submissionId);
-    const oldest = rows.size > MAX_ROWS ? rows.keys().next() : undefined;
-    if (oldest?.done === false) drop(oldest.value);
+  /** A whole generation is forgotten at once: to find and take out the oldest row with every new one costs more than the rest. */
+  function put(submissionId: string, entry: Entry): void {
+    if (young.rows.size >= MAX_GENERATION || young.tokens.size >= MAX_GENERATION) {
+      old = young;
+      young = newGeneration();
+    }
+    young.rows.set(submissionId, entry);
+    if (entry.token !== undefined) young.tokens.set(entry.token, submissionId);
   }
 
-  function byId(submissionId: string): Snapshot | undefined {
+  const find = (submissionId: string): Entry | undefined => young.rows.get(submissionId) ?? old.rows.get(submissionId);
+
+  function believed(submissionId: string): Entry | undefined {
     lookForForeignWrites();
-    return underWay.has(submissionId) ? undefined : rows.get(submissionId)?.snapshot;
+    return underWay.has(submissionId) ? undefined : find(submissionId);
+  }
+
+  function opened(entry: Entry | undefined): Snapshot | undefined {
+    if (entry === undefined) return undefined;
+    entry.snapshot ??= snapshotOf(entry);
+    return entry.snapshot;
   }
 
   /** Answers whether another change of the same submission is still under way. */
@@ -59,39 +88,50 @@ export function createRowCache(lookForForeignWrites: () => void): RowCache {
     return left > 0;
   }
 
-  function committed({ row, token, erase }: Change): void {
+  function isCurrent({ row, token, erase }: Change, doc: string): void {
     const { submissionId } = row.submission;
-    if (erase === true) {
-      drop(submissionId);
-      return;
-    }
-    const known = rows.get(submissionId);
-    const sealedToken = token?.sealed ?? known?.snapshot.sealedToken;
-    if (sealedToken === undefined) drop(submissionId);
-    else put({ ...row, sealedToken }, token?.hash ?? known?.token);
+    const known = token === undefined ? find(submissionId) : undefined;
+    const sealedToken = token?.sealed ?? known?.sealedToken;
+    if (erase === true || sealedToken === undefined) drop(submissionId);
+    else
+      put(submissionId, {
+        sealedToken,
+        sealedFields: row.sealedFields ?? null,
+        doc,
+        token: token?.hash ?? known?.token,
+      });
   }
 
   return {
-    byId,
+    byId: (submissionId) => opened(believed(submissionId)),
     byToken(token) {
-      const submissionId = tokens.get(token);
-      return submissionId === undefined ? undefined : byId(submissionId);
+      const submissionId = young.tokens.get(token) ?? old.tokens.get(token);
+      const entry = submissionId === undefined ? undefined : believed(submissionId);
+      return entry?.token === token ? opened(entry) : undefined;
     },
-    read(snapshot) {
-      if (!underWay.has(snapshot.submission.submissionId)) put(snapshot, undefined);
+    read(texts) {
+      const snapshot = snapshotOf(texts);
+      const { submissionId } = snapshot.submission;
+      if (!underWay.has(submissionId)) put(submissionId, { ...texts, snapshot });
+      return snapshot;
     },
     sent(submissionId) {
       underWay.set(submissionId, (underWay.get(submissionId) ?? 0) + 1);
     },
-    settled(change, isCommitted) {
+    settled(change, committedDoc) {
       const { submissionId } = change.row.submission;
-      if (arrived(submissionId) || !isCommitted) drop(submissionId);
-      else committed(change);
+      if (arrived(submissionId) || committedDoc === undefined) drop(submissionId);
+      else isCurrent(change, committedDoc);
     },
     forget: drop,
     forgetAll() {
-      rows.clear();
-      tokens.clear();
+      young = newGeneration();
+      old = newGeneration();
     },
   };
 }
+
+export const snapshotOf = ({ doc, sealedFields, sealedToken }: RowTexts): Snapshot => ({
+  ...rowOf(doc, sealedFields),
+  sealedToken,
+});

@@ -1,6 +1,7 @@
 import type { Change, Committed, Instant, Loaded, StoreDown } from "@formbridge/core";
 import { downOf, storeDownOf } from "./failures.ts";
 import { COMMITTED, type Refusal } from "./writer/apply-change.ts";
+import { docIn } from "./writer/flat-change.ts";
 import type { BatchAnswer, Order, Outcome } from "./writer/write-batch.ts";
 
 export interface Queued {
@@ -13,7 +14,7 @@ export interface Queued {
 
 /** Is told before anybody is answered. */
 export interface SettleWatcher {
-  settled(change: Change, isCommitted: boolean): void;
+  settled(change: Change, committedDoc: string | undefined): void;
   /** `failed`: the group was not committed. */
   ended(group: { changes: number; ms: number; failed: boolean }): void;
   /** Another process has written to the file. */
@@ -42,7 +43,8 @@ export function createSettle(reload: (change: Change) => Loaded, watcher: Settle
     if (changed > 0) watcher.ended({ changes: changed, ms, failed: outcomes.every(isStoreFailure) });
     group.forEach((queued, index) => {
       const outcome = outcomes[index];
-      if (queued.change !== undefined) watcher.settled(queued.change, outcome === COMMITTED);
+      if (queued.change !== undefined)
+        watcher.settled(queued.change, outcome === COMMITTED ? docOf(queued) : undefined);
     });
     group.forEach((queued, index) => {
       try {
@@ -54,6 +56,8 @@ export function createSettle(reload: (change: Change) => Loaded, watcher: Settle
     return changed;
   };
 }
+
+const docOf = ({ order }: Queued): string | undefined => (Array.isArray(order) ? docIn(order) : undefined);
 
 const isStoreFailure = (outcome: Outcome): boolean =>
   outcome !== COMMITTED && outcome.kind === "failed" && !outcome.isRefusal;

@@ -1,10 +1,15 @@
 import { fixtures } from "@formbridge/conformance";
-import type { Change, Snapshot } from "@formbridge/core";
+import type { Change } from "@formbridge/core";
 import { expect, it } from "vitest";
-import { createRowCache } from "../src/row-cache.ts";
+import { createRowCache, type RowTexts } from "../src/row-cache.ts";
 
 const { creation, update } = fixtures;
-const snapshotOf = (change: Change): Snapshot => ({ ...change.row, sealedToken: change.token?.sealed ?? "" });
+const docOf = ({ row }: Change): string => JSON.stringify(row.submission);
+const textsOf = (change: Change): RowTexts => ({
+  sealedToken: change.token?.sealed ?? "",
+  sealedFields: change.row.sealedFields ?? null,
+  doc: docOf(change),
+});
 
 function remembering() {
   const first = creation({ at: 0 });
@@ -12,8 +17,9 @@ function remembering() {
   const third = update(second, 0);
   const { submissionId } = first.row.submission;
   const rows = createRowCache(() => {});
-  rows.read(snapshotOf(first));
-  expect(rows.byId(submissionId)).toEqual(snapshotOf(first));
+  const read = rows.read(textsOf(first));
+  expect(read).toEqual({ ...first.row, sealedToken: first.token?.sealed });
+  expect(rows.byId(submissionId)).toBe(read);
   return { first, second, third, submissionId, rows, revision: () => rows.byId(submissionId)?.submission.revision };
 }
 
@@ -21,8 +27,8 @@ it("while a change is being written, the row is neither believed nor remembered"
   const { first, second, submissionId, rows, revision } = remembering();
   rows.sent(submissionId);
   expect(revision()).toBeUndefined();
-  rows.read(snapshotOf(first));
-  rows.settled(second, true);
+  rows.read(textsOf(first));
+  rows.settled(second, docOf(second));
   expect(revision()).toBe(second.row.submission.revision);
 });
 
@@ -30,15 +36,39 @@ it("an earlier change that is told late does not bring its row back", () => {
   const { second, third, submissionId, rows, revision } = remembering();
   rows.sent(submissionId);
   rows.sent(submissionId);
-  rows.settled(second, true);
+  rows.settled(second, docOf(second));
   expect(revision()).toBeUndefined();
-  rows.settled(third, true);
+  rows.settled(third, docOf(third));
   expect(revision()).toBe(third.row.submission.revision);
 });
 
 it("after a change that was refused, the database is asked", () => {
   const { second, submissionId, rows, revision } = remembering();
   rows.sent(submissionId);
-  rows.settled(second, false);
+  rows.settled(second, undefined);
   expect(revision()).toBeUndefined();
+});
+
+it("a row is found by its current token only", () => {
+  const { first, second, submissionId, rows } = remembering();
+  rows.sent(submissionId);
+  rows.settled(first, docOf(first));
+  expect(rows.byToken(first.token?.hash ?? "")?.submission).toEqual(first.row.submission);
+  rows.sent(submissionId);
+  rows.settled(second, docOf(second));
+  expect(rows.byToken(first.token?.hash ?? "")).toBeUndefined();
+  expect(rows.byToken(second.token?.hash ?? "")?.submission).toEqual(second.row.submission);
+});
+
+it("the rows of some thousands of changes are remembered, and those before them are not", () => {
+  const rows = createRowCache(() => {});
+  const changes = Array.from({ length: 8_192 }, () => creation({ at: 0 }));
+  for (const change of changes) {
+    rows.sent(change.row.submission.submissionId);
+    rows.settled(change, docOf(change));
+  }
+  const isKnown = ({ row, token }: Change): boolean =>
+    rows.byId(row.submission.submissionId) !== undefined && rows.byToken(token?.hash ?? "") !== undefined;
+  expect(changes.slice(-2_048).every(isKnown)).toBe(true);
+  expect(changes.slice(0, 4_096).some(isKnown)).toBe(false);
 });

@@ -47,6 +47,10 @@ export type Head = [
   erasures: 0 | 1,
 ];
 const HEAD = 30;
+const DOC = 17;
+
+/** The document that a change writes. */
+export const docIn = (flat: Flat): string => (flat as Column[] as unknown as Head)[DOC];
 
 /** What an event says, wherever it stands in its chain. */
 export type ToldColumns = [
@@ -161,7 +165,7 @@ export function decodeChange(flat: Flat): FlatChange {
     revision: head[14],
     sealedToken: head[15],
     sealedFields: head[16],
-    doc: head[17],
+    doc: head[DOC],
     token: tokenHash === null ? undefined : { hash: tokenHash, epoch, issuedAt, expiresAt },
     events: rows<EventColumns>(head[22], WIDTH.event),
     audit: rows<AuditColumns>(head[23], WIDTH.audit),

@@ -21,6 +21,7 @@ import {
 } from "../../ports/store.ts";
 import type { Deps } from "../deps.ts";
 import { boundToToken, closeRow } from "./open-snapshot.ts";
+import { stepEnd } from "./step-end.ts";
 
 export interface CommitInput {
   operation: string;
@@ -45,8 +46,9 @@ export interface CommitOutcome {
   token?: string;
 }
 
-/** A decision becomes one atomic write. */
+/** A decision becomes one atomic write: planned, sealed and sent, each as a step of its own. */
 export async function commitDecision(deps: Deps, input: CommitInput): Promise<CommitOutcome> {
+  await stepEnd;
   const { before, decision, intake } = input;
   const token = decision.token === "keep" ? undefined : deps.random.resumeToken();
   const tokenHash = token === undefined ? undefined : sha256(token);
@@ -57,7 +59,11 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     mint,
     ...(tokenHash !== undefined && { nextToken: tokenHash }),
   });
+  await stepEnd;
   const { after } = plan;
+  const sealed = token === undefined ? undefined : deps.sealer.seal(token, boundToToken(after));
+  const row = closeRow(deps.sealer, after, intake);
+  await stepEnd;
   const files = collecting(before, after, { now: input.now, policy: deps.settings.policy });
   const told = (decision.audit ?? []).map(({ type, payload }) =>
     auditEvent(type, { submission: after, by: input.actor, payload, now: input.now, mint }),
@@ -65,15 +71,10 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   const change: Change = {
     tenant: before.tenant,
     expect: expectation(input, deps),
-    row: closeRow(deps.sealer, after, intake),
-    ...(token !== undefined &&
-      tokenHash !== undefined && {
-        token: {
-          hash: tokenHash,
-          sealed: deps.sealer.seal(token, boundToToken(after)),
-          epoch: after.epoch,
-          expiresAt: after.token.expiresAt,
-        },
+    row,
+    ...(tokenHash !== undefined &&
+      sealed !== undefined && {
+        token: { hash: tokenHash, sealed, epoch: after.epoch, expiresAt: after.token.expiresAt },
       }),
     events: plan.events,
     audit: [...plan.audit, ...told, ...(input.audit?.(after) ?? [])],
