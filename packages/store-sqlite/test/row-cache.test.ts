@@ -60,6 +60,18 @@ it("a row is found by its current token only", () => {
   expect(rows.byToken(second.token?.hash ?? "")?.submission).toEqual(second.row.submission);
 });
 
+it("a row of the older generation is replaced, and forgotten, like any other", () => {
+  const { second, third, submissionId, rows, revision } = remembering();
+  for (let others = 0; others < 2_048; others++) rows.read(textsOf(creation({ at: 0 })));
+  expect(revision()).toBe(1);
+  rows.sent(submissionId);
+  rows.settled(second, docOf(second));
+  expect(revision()).toBe(second.row.submission.revision);
+  rows.sent(submissionId);
+  rows.settled(third, undefined);
+  expect(revision()).toBeUndefined();
+});
+
 it("the rows of some thousands of changes are remembered, and those before them are not", () => {
   const rows = createRowCache(() => {});
   const changes = Array.from({ length: 8_192 }, () => creation({ at: 0 }));

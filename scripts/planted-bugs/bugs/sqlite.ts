@@ -125,8 +125,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: "packages/store-sqlite/src/row-cache.ts",
     edits: [
       {
-        find: "    else put({ ...row, sealedToken }, token?.hash ?? known?.token);",
-        replace: "    else if (known === undefined) put({ ...row, sealedToken }, token?.hash);",
+        find: "sealedToken === undefined) drop(submissionId);\n    else",
+        replace: "sealedToken === undefined) drop(submissionId);\n    else if (find(submissionId) === undefined)",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -135,7 +135,7 @@ export const SQLITE: readonly PlantedBug[] = [
     name: "sqlite-rotated-token-believed",
     breaks: "A token that was rotated is still taken for the current one while its row is in memory.",
     file: "packages/store-sqlite/src/row-cache.ts",
-    edits: [{ find: "    if (token !== undefined) tokens.delete(token);\n", replace: "    void token;\n" }],
+    edits: [{ find: "entry?.token === token ? opened(entry) : undefined;", replace: "opened(entry);" }],
     caughtBy: [CONFORMANCE],
   },
   {
