@@ -88,7 +88,7 @@ export function createRowCache(lookForForeignWrites: () => void): RowCache {
     return left > 0;
   }
 
-  function isCurrent({ row, token, erase }: Change, doc: string): void {
+  function remember({ row, token, erase }: Change, doc: string): void {
     const { submissionId } = row.submission;
     const known = token === undefined ? find(submissionId) : undefined;
     const sealedToken = token?.sealed ?? known?.sealedToken;
@@ -121,7 +121,7 @@ export function createRowCache(lookForForeignWrites: () => void): RowCache {
     settled(change, committedDoc) {
       const { submissionId } = change.row.submission;
       if (arrived(submissionId) || committedDoc === undefined) drop(submissionId);
-      else isCurrent(change, committedDoc);
+      else remember(change, committedDoc);
     },
     forget: drop,
     forgetAll() {
