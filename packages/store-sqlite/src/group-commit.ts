@@ -75,7 +75,8 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
   }
 
   function flush(): void {
-    if (queue.length === 0 && !isLookWanted) return;
+    // Every batch looks. A look alone would take the place of a batch that is just being made, so it goes when the thread is idle.
+    if (queue.length === 0 && (underWay > 0 || !isLookWanted)) return;
     isLookWanted = false;
     const group = queue.splice(0, MAX_GROUP);
     for (const { change } of group) if (change !== undefined) watcher.sent(change);
