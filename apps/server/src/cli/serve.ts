@@ -3,6 +3,7 @@ import { readConfig } from "../config/config.ts";
 import { settingsHelp } from "../config/settings.ts";
 import type { RunningServer } from "../serve.ts";
 import { print } from "./print.ts";
+import { keepHeapSteady } from "./steady-heap.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 export const serveCommand = (): Command =>
@@ -10,6 +11,7 @@ export const serveCommand = (): Command =>
     .description("Start the server. Everything is set by environment variables; the defaults work.")
     .addHelpText("after", `\n${settingsHelp()}\n\nExample:\n  FORMBRIDGE_PORT=8080 formbridge serve`)
     .action(async () => {
+      keepHeapSteady();
       // Not before it is wanted: the other commands need no server.
       const { serve } = await import("../serve.ts");
       const server = await serve(readConfig());

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { ConfigError, readConfig } from "../config/config.ts";
 import { work } from "../work.ts";
 import { print } from "./print.ts";
+import { keepHeapSteady } from "./steady-heap.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 export const workerCommand = (): Command =>
@@ -20,6 +21,7 @@ export const workerCommand = (): Command =>
           "formbridge worker needs PostgreSQL (FORMBRIDGE_DATABASE_URL); on an embedded database serve does the jobs itself.",
         );
       }
+      keepHeapSteady();
       const worker = await work(config);
       print("FormBridge is working.");
       stopOnSignal(worker);
