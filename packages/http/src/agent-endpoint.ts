@@ -4,7 +4,6 @@ import type { ReadableStream } from "node:stream/web";
 import { type Caller, ContractError, errorBody } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { asContractError, statusOf } from "./error-map.ts";
-import { leaveTogether } from "./leave-together.ts";
 import { credentialOf } from "./parse/request.ts";
 
 /** The binding of the agent protocol, as far as HTTP has to do with it. */
@@ -54,10 +53,7 @@ export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, or
         const caller = { address: request.ip, ...credentialOf(request) };
         const { headers, body } = request;
         const answer = request.method === "POST" ? await binding.answer({ headers, body, caller }) : undefined;
-        if (answer !== undefined) {
-          leaveTogether(reply);
-          return reply.header("content-type", "application/json").send(answer);
-        }
+        if (answer !== undefined) return reply.header("content-type", "application/json").send(answer);
         const response = await binding.fetch({ request: webRequest(request, untilGone(reply)), body, caller });
         return sendResponse(reply, response);
       },

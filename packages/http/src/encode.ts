@@ -1,7 +1,6 @@
 import { type Answer, type ContractError, errorBody, toIso } from "@formbridge/core";
 import type { FastifyReply } from "fastify";
 import { statusOf } from "./error-map.ts";
-import { leaveTogether } from "./leave-together.ts";
 import { type CookieOptions, setSessionCookie } from "./session-cookie.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -39,7 +38,6 @@ export function sendAnswer(
     reply.header("ratelimit", `"${rule.name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
   }
   if (answer.notModified === true) return reply.code(304).send();
-  leaveTogether(reply);
   return reply
     .code(answer.created === true ? 201 : 200)
     .header("content-type", JSON_TYPE)

@@ -16,6 +16,7 @@ import { asContractError } from "./error-map.ts";
 import { createHandler } from "./handle.ts";
 import { EVERY_ANSWER, FOR_OTHER_ORIGINS, PREFLIGHT, requestId, TLS_ONLY } from "./headers.ts";
 import { createMethodFinder } from "./known-methods.ts";
+import { leaveTogether } from "./leave-together.ts";
 import { createOpenApi } from "./openapi.ts";
 import { refuseTokensInClear } from "./plain-http.ts";
 import { TOKEN_SHAPE } from "./route.ts";
@@ -70,6 +71,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
       sendError(reply.header("x-request-id", request.id).headers(EVERY_ANSWER), asContractError(error)),
   });
   answerOddRequests(app.server);
+  app.server.on("connection", leaveTogether);
   app.server.headersTimeout = options.requestTimeoutMs;
   shareBehaviour(app, options);
   app.addHook("onRequest", createBodyTimeout(options.requestTimeoutMs, carriesBytes));

@@ -74,20 +74,25 @@ export type DomainEvent = { by?: Actor } & (
 const dotted = (path: readonly string[]): string => path.join(".");
 
 function updatedFields(set: readonly Leaf[], intake: CompiledIntake): JsonObject {
+  const leaves = set.map(({ path, value }) => ({ name: dotted(path), path, value }));
+  leaves.sort((one, other) => (one.name < other.name ? -1 : 1));
   const shown: JsonObject = {};
-  for (const { path, value } of set) shown[dotted(path)] = maskValue(value, path, intake) as Json;
+  for (const { name, path, value } of leaves) shown[name] = maskValue(value, path, intake) as Json;
   return shown;
 }
 
-/** What the history shows of an event: sensitive values masked. */
+/**
+ * What the history shows of an event: sensitive values masked. What every write tells has its keys in the order in which they are
+ * hashed: then its text need not be put together key by key.
+ */
 export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObject {
   switch (event.type) {
     case "submission.created":
       return {
+        expiresAt: toIso(event.expiresAt),
         intakeId: event.intakeId,
         intakeVersion: event.intakeVersion,
         ttlMs: event.ttlMs,
-        expiresAt: toIso(event.expiresAt),
       };
     case "field.updated":
       return { fields: updatedFields(event.set, intake), removed: event.removed.map(dotted) };

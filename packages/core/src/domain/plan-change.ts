@@ -164,11 +164,11 @@ function tokenAudit(
     envelope(type, { by, payload, submission: after, version: after.version, ts, mint });
   const audit = [
     write(ROTATION_EVENTS[operation] ?? "token.updated", {
-      operation,
-      newVersion: after.version,
-      ...(nextToken !== undefined && { tokenHash: nextToken }),
-      ...(operation === "revokeTokens" && { reason: "admin_revoked" }),
       expiresAt: toIso(after.token.expiresAt),
+      newVersion: after.version,
+      operation,
+      ...(operation === "revokeTokens" && { reason: "admin_revoked" }),
+      ...(nextToken !== undefined && { tokenHash: nextToken }),
     }),
   ];
   if (before.version > 0 && before.lastUpdatedBy.kind !== after.lastUpdatedBy.kind) {

@@ -16,6 +16,11 @@ export type Refusal = { kind: "key_taken"; record: KeyRecord } | { kind: "stale"
 /** Nearly every outcome: a number crosses at no cost. */
 export const COMMITTED = 0;
 
+interface Written {
+  sid: number;
+  audit: EventColumns[];
+}
+
 /** Checks one change and writes it. Runs inside the group's transaction; refuses before it writes anything. */
 export function createApplyChange(db: Database): (change: FlatChange, at: Instant) => Refusal | typeof COMMITTED {
   const rows = createRowWriter(db);
@@ -33,19 +38,21 @@ export function createApplyChange(db: Database): (change: FlatChange, at: Instan
     const scope = scopeOf(change);
     const record = scope && findRecord(scope, at);
     if (record !== undefined && record.fingerprint !== scope?.replaces) return { kind: "key_taken", record };
-    const asExpected =
-      expectedRevision === null
-        ? standing === undefined
-        : standing?.revision === expectedRevision && standing.tenant === tenant;
+    const isNew = expectedRevision === null;
+    const asExpected = isNew || (standing?.revision === expectedRevision && standing.tenant === tenant);
     if (!asExpected) return { kind: "stale" };
     return notAfter !== null && at > notAfter ? { kind: "too_late" } : undefined;
   }
 
-  function writeRow(change: FlatChange, standing: Standing | undefined): { sid: number; audit: EventColumns[] } {
+  /** Undefined: the submission was to be new, and is not. */
+  function writeRow(change: FlatChange, standing: Standing | undefined): Written | undefined {
     const { chained: audit, ...heads } = chainAudit(change.audit, standing);
-    if (standing === undefined) return { sid: rows.insert(change, heads), audit };
-    rows.update(standing, change, heads);
-    return { sid: standing.sid, audit };
+    if (standing !== undefined) {
+      rows.update(standing, change, heads);
+      return { sid: standing.sid, audit };
+    }
+    const sid = rows.insert(change, heads);
+    return sid === undefined ? undefined : { sid, audit };
   }
 
   function writeRecord(
@@ -59,11 +66,14 @@ export function createApplyChange(db: Database): (change: FlatChange, at: Instan
   }
 
   return (change, at) => {
-    const standing = rows.standing(change.submissionId);
+    // For one that is to be new, its insertion looks whether it is.
+    const standing = change.expectedRevision === null ? undefined : rows.standing(change.submissionId);
     const refused = refusal(change, standing, at);
     if (refused !== undefined) return refused;
 
-    const { sid, audit } = writeRow(change, standing);
+    const written = writeRow(change, standing);
+    if (written === undefined) return { kind: "stale" };
+    const { sid, audit } = written;
     const owner = { sid, tenant: change.tenant };
     tokens.issue(owner, change);
     append(owner, [...change.events, ...audit]);

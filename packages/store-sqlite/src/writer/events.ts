@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { EventColumns } from "./flat-change.ts";
+import type { Column, EventColumns } from "./flat-change.ts";
 
 export interface EventOwner {
   sid: number;
@@ -24,6 +24,10 @@ export function createEventWriter(db: Database): (owner: EventOwner, events: rea
     return insert;
   }
   return ({ sid, tenant }, events) => {
-    if (events.length > 0) insertOf(events.length).run(events.flatMap((columns) => [sid, tenant, ...columns]));
+    if (events.length === 0) return;
+    const values: Column[] = [];
+    for (const columns of events) values.push(sid, tenant, ...columns);
+    // As arguments: of an array, the driver would have to ask for every element.
+    insertOf(events.length).run(...values);
   };
 }

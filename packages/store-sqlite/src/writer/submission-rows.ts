@@ -34,7 +34,8 @@ export function createRowWriter(db: Database) {
   const insert = db.prepare(
     `INSERT INTO submissions (submission_id, tenant, intake_id, created_by_id, created_at, state, editable, expires_at, warn_at,
        ended_at, version, revision, token_seq, token_hash, idem_seq, idem_hash, sealed_token, sealed_fields, doc, definition)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), ?, ?, ?, unhex(?))`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), ?, unhex(?), ?, ?, ?, unhex(?))
+     ON CONFLICT (submission_id) DO NOTHING`,
   );
   const quiet = `version = ?, revision = ?, token_seq = ?, token_hash = unhex(?), idem_seq = ?, idem_hash = unhex(?),
     sealed_token = coalesce(?, sealed_token), sealed_fields = ?, doc = ?`;
@@ -66,9 +67,10 @@ export function createRowWriter(db: Database) {
       const idempotencyHead = headOf(found[9], found[10]);
       return { sid, tenant, revision, state, expiresAt, warnAt, endedAt, tokenHead, idempotencyHead };
     },
-    insert(change: FlatChange, heads: AuditHeads): number {
+    /** Undefined: there is one with its id. */
+    insert(change: FlatChange, heads: AuditHeads): number | undefined {
       const { submissionId, tenant, intakeId, createdById, createdAt, definition } = change;
-      const { lastInsertRowid } = insert.run(
+      const { changes, lastInsertRowid } = insert.run(
         submissionId,
         tenant,
         intakeId,
@@ -78,7 +80,7 @@ export function createRowWriter(db: Database) {
         ...quietColumns(change, heads),
         definition,
       );
-      return Number(lastInsertRowid);
+      return changes === 0 ? undefined : Number(lastInsertRowid);
     },
     update(before: Standing, change: FlatChange, heads: AuditHeads): void {
       const still =
