@@ -19,7 +19,8 @@ export interface Measure {
   clientCpu: number;
 }
 
-type Kind = "create" | "setFields" | "read";
+export const KINDS = ["create", "setFields", "read"] as const;
+export type Kind = (typeof KINDS)[number];
 
 /** A server with the submissions that the bench works on there. */
 export interface Side {
@@ -38,6 +39,12 @@ export interface Pairing {
   /** Medians of the rounds' own ratios: both rounds of a pair saw the same machine. */
   throughputRatio: number;
   p99Ratio: number;
+}
+
+/** One round of each side, right after each other. */
+export interface MeasuredPair {
+  base: Measure;
+  other: Measure;
 }
 
 export interface Rounds {
@@ -101,14 +108,14 @@ function middle(rounds: readonly Measure[]): Measure {
 }
 
 /** Rounds of both sides in turn, the first one changing, so that a busy minute of the machine hits both. */
-export async function compare(
+export async function measurePairs(
   client: Client,
   [base, other]: [Side, Side],
   { kind, rounds }: { kind: Kind; rounds: Rounds },
-): Promise<Pairing> {
+): Promise<MeasuredPair[]> {
   const { count, seconds, warmUpSeconds } = rounds;
   for (const side of [base, other]) await round(client, side, { kind, seconds: warmUpSeconds });
-  const pairs: { base: Measure; other: Measure }[] = [];
+  const pairs: MeasuredPair[] = [];
   for (let turn = 0; turn < count; turn++) {
     const measured = new Map<Side, Measure>();
     for (const side of turn % 2 === 0 ? [base, other] : [other, base]) {
@@ -116,11 +123,19 @@ export async function compare(
     }
     pairs.push({ base: measured.get(base) as Measure, other: measured.get(other) as Measure });
   }
-  return {
-    kind,
-    base: middle(pairs.map((pair) => pair.base)),
-    other: middle(pairs.map((pair) => pair.other)),
-    throughputRatio: median(pairs.map((pair) => pair.other.opsPerSecond / pair.base.opsPerSecond)),
-    p99Ratio: median(pairs.map((pair) => pair.other.p99 / pair.base.p99)),
-  };
+  return pairs;
 }
+
+export const pairingOf = (kind: Kind, pairs: readonly MeasuredPair[]): Pairing => ({
+  kind,
+  base: middle(pairs.map(({ base }) => base)),
+  other: middle(pairs.map(({ other }) => other)),
+  throughputRatio: median(pairs.map(({ base, other }) => other.opsPerSecond / base.opsPerSecond)),
+  p99Ratio: median(pairs.map(({ base, other }) => other.p99 / base.p99)),
+});
+
+export const compare = async (
+  client: Client,
+  sides: [Side, Side],
+  { kind, rounds }: { kind: Kind; rounds: Rounds },
+): Promise<Pairing> => pairingOf(kind, await measurePairs(client, sides, { kind, rounds }));

@@ -10,10 +10,19 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, startClient } from "./client-process.ts";
-import { CONNECTIONS, compare, createSide, type Pairing, type Side } from "./compare.ts";
+import {
+  CONNECTIONS,
+  createSide,
+  KINDS,
+  type Kind,
+  type MeasuredPair,
+  measurePairs,
+  pairingOf,
+  type Side,
+} from "./compare.ts";
 import { measureDelivery } from "./delivery.ts";
 import { measureGrowth } from "./growth.ts";
-import { measureHistory } from "./history.ts";
+import { type HistoryGrowth, measureHistory } from "./history.ts";
 import { measureInstances } from "./instances.ts";
 import { measureMcp } from "./mcp.ts";
 import { measurePostgres } from "./postgres.ts";
@@ -49,6 +58,12 @@ const SUBMISSIONS = 1024;
 // Ours has more code for the compiler to warm to than the floor has: after six seconds, much of it still ran as its second compiler
 // leaves it. A short warm-up would measure the compiler.
 const ROUNDS = { count: 7, seconds: 2, warmUpSeconds: 20 };
+/**
+ * From one start to the next the same code differs by a twentieth, and from one round to the next, on a shared machine, by more: several
+ * starts of both servers, and the median of all their rounds.
+ */
+const STARTS = 3;
+const ROUNDS_A_START = { count: 6, seconds: 2, warmUpSeconds: 12 };
 const GROWTH_ROUNDS = { count: 5, seconds: 2, warmUpSeconds: 3 };
 
 async function withServers<Result>(
@@ -65,29 +80,37 @@ async function withServers<Result>(
 }
 
 async function againstFloor(client: Client, folder: string): Promise<Outcome> {
-  const starts = [() => startFloor(folder), () => startOurs(join(folder, "ours"))];
-  return await withServers(starts, async ([floor, ours]) => {
-    if (floor === undefined || ours === undefined) throw new Error("both servers are needed");
-    const sides: [Side, Side] = [
-      await createSide(client, floor, SUBMISSIONS),
-      await createSide(client, ours, SUBMISSIONS),
-    ];
-    const pairings: Pairing[] = [];
-    for (const kind of ["create", "setFields", "read"] as const) {
-      pairings.push(await compare(client, sides, { kind, rounds: ROUNDS }));
-    }
-    printMeasures(pairings, ["floor", "formbridge"]);
-    const checks = pairings.flatMap(checksOfPairing);
-    printChecks(checks);
-    print("\nLong histories");
-    const history = await measureHistory(client, ours);
-    print(
-      `one write alone: ${history.youngMs.toFixed(2)} ms at the 100th, ${history.oldMs.toFixed(2)} ms at the 4,000th`,
-    );
-    const more = checksOfHistory(history);
-    printChecks(more);
-    return { checks: [...checks, ...more], measured: { pairings, history } };
-  });
+  const pairs: Record<Kind, MeasuredPair[]> = { create: [], setFields: [], read: [] };
+  let history: HistoryGrowth | undefined;
+  for (let start = 1; start <= STARTS; start++) {
+    const own = join(folder, `start-${start}`);
+    mkdirSync(own);
+    const starts = [() => startFloor(own), () => startOurs(join(own, "ours"))];
+    await withServers(starts, async ([floor, ours]) => {
+      if (floor === undefined || ours === undefined) throw new Error("both servers are needed");
+      const sides: [Side, Side] = [
+        await createSide(client, floor, SUBMISSIONS),
+        await createSide(client, ours, SUBMISSIONS),
+      ];
+      for (const kind of KINDS) {
+        pairs[kind].push(...(await measurePairs(client, sides, { kind, rounds: ROUNDS_A_START })));
+      }
+      if (start === STARTS) history = await measureHistory(client, ours);
+    });
+    rmSync(own, { recursive: true });
+  }
+  const pairings = KINDS.map((kind) => pairingOf(kind, pairs[kind]));
+  printMeasures(pairings, ["floor", "formbridge"]);
+  const checks = pairings.flatMap(checksOfPairing);
+  printChecks(checks);
+  if (history === undefined) throw new Error("no start measured a long history");
+  print("\nLong histories");
+  print(
+    `one write alone: ${history.youngMs.toFixed(2)} ms at the 100th, ${history.oldMs.toFixed(2)} ms at the 4,000th`,
+  );
+  const more = checksOfHistory(history);
+  printChecks(more);
+  return { checks: [...checks, ...more], measured: { pairings, history } };
 }
 
 async function onPostgres(client: Client, folder: string): Promise<Outcome> {
@@ -100,7 +123,10 @@ async function onPostgres(client: Client, folder: string): Promise<Outcome> {
 }
 
 async function embedded(client: Client, folder: string): Promise<Outcome> {
-  print(`Against the floor (${CONNECTIONS} connections, ${ROUNDS.count} interleaved rounds of ${ROUNDS.seconds} s)`);
+  const { count, seconds } = ROUNDS_A_START;
+  print(
+    `Against the floor (${CONNECTIONS} connections, ${STARTS} starts, ${count} interleaved rounds of ${seconds} s each)`,
+  );
   const floor = await againstFloor(client, folder);
   print("\nLarge files (filling one takes a minute)");
   const growth = await measureGrowth(client, folder, GROWTH_ROUNDS);

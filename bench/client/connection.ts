@@ -5,6 +5,9 @@ export interface HttpAnswer {
   body: string;
 }
 
+/** All connections are read into it: what has come is taken out before the next read. */
+const received = Buffer.allocUnsafe(64 * 1024);
+
 /**
  * One keep-alive connection with one request at a time, written on a bare socket: a client that parses no more than it needs
  * leaves the machine to the servers that it measures. Takes answers with a Content-Length only.
@@ -14,24 +17,27 @@ export class Connection {
   #received = "";
   #onAnswer: ((answer: HttpAnswer) => void) | undefined;
 
-  private constructor(socket: Socket, onError: (error: Error) => void) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.setEncoding("latin1");
-    socket.on("data", (chunk: string) => this.#take(chunk));
-    socket.on("error", onError);
-    socket.on("close", () => {
-      if (this.#onAnswer !== undefined) onError(new Error("the server closed the connection"));
-    });
+  private constructor(port: number) {
+    // Without a reading stream in between, which would take a sixth more of the client's time.
+    const callback = (length: number): boolean => {
+      this.#take(received.toString("latin1", 0, length));
+      return true;
+    };
+    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true, onread: { buffer: received, callback } });
   }
 
   static open(port: number, onError: (error: Error) => void): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: "127.0.0.1" });
+      const connection = new Connection(port);
+      const socket = connection.#socket;
       socket.once("error", reject);
       socket.once("connect", () => {
         socket.off("error", reject);
-        resolve(new Connection(socket, onError));
+        socket.on("error", onError);
+        socket.on("close", () => {
+          if (connection.#onAnswer !== undefined) onError(new Error("the server closed the connection"));
+        });
+        resolve(connection);
       });
     });
   }

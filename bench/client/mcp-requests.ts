@@ -31,7 +31,7 @@ export function mcpMessage(method: string, params: Params): { headers: Record<st
 function mcpRequest(method: string, params: Params, more = ""): string {
   const { headers, body } = mcpMessage(method, params);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return withBody("POST /mcp", body, lines.join("") + more);
+  return withBody("POST /mcp", JSON.stringify(body), lines.join("") + more);
 }
 
 const callTool = (action: string, args: object, more?: string): string =>
