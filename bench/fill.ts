@@ -55,9 +55,17 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
     Number.parseInt((hash as Buffer).toString("hex").slice(0, 13), 16),
   );
   db.exec(`UPDATE tokens SET head = head_of(hash) WHERE version = ${last}`);
-  copyRows(db, "events", { position: "", sid: "number", event_id: "row.event_id || number" });
-  const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-  const filled = { tokens: count("tokens"), events: count("events") };
+  const one = db.prepare<[], { last: number; events: number }>(
+    "SELECT max(position) AS last, sum(json_array_length(events)) AS events FROM commits WHERE sid = 1",
+  );
+  const { last: width, events } = one.get() ?? { last: 0, events: 0 };
+  copyRows(db, "commits", {
+    position: `row.position + (number - 1) * ${width}`,
+    sid: "number",
+    events: `replace(row.events, '"evt_', '"evt_' || number || '_')`,
+  });
+  const tokens = db.prepare<[], number>("SELECT count(*) FROM tokens").pluck().get() ?? 0;
+  const filled = { tokens, events: events * (copies + 1) };
   db.close();
   syncFile(join(folder, "formbridge.db"));
   return filled;

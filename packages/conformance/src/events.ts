@@ -141,6 +141,19 @@ function reading(subject: () => Subject): void {
     expect(await events.read({ ...where, afterEventId: other.events[0]?.eventId ?? "" }, 10)).toBeUndefined();
   });
 
+  it("takes no id that a payload names for the place of that event", async () => {
+    const { store, events, clock } = subject();
+    const first = await history(subject(), 1, creation({ at: clock.now() }));
+    const where = { tenant: TENANT, submissionId: first.row.submission.submissionId, streams: ALL };
+    const [earliest, ...rest] = idsOf(await events.read(where, 100)) ?? [];
+    const naming = update(first, clock.now());
+    Object.assign(naming.events[0] ?? {}, { payload: { note: earliest } });
+    await store.commit(naming);
+    const after = idsOf(await events.read({ ...where, afterEventId: earliest ?? "" }, 100));
+    expect(after?.slice(0, rest.length)).toEqual(rest);
+    expect(after?.at(rest.length)).toBe(naming.events[0]?.eventId);
+  });
+
   it("has nothing for another tenant or an unknown submission", async () => {
     const { events, clock } = subject();
     const { row } = await history(subject(), 1, creation({ at: clock.now() }));
@@ -172,6 +185,37 @@ function feeding(subject: () => Subject): void {
       after = last.position;
     }
     expect(paged).toEqual(whole);
+  });
+
+  it("loses nothing and repeats nothing when a page ends within what one commit wrote", async () => {
+    const { events, clock } = subject();
+    await history(subject(), 3, creation({ at: clock.now() }));
+    const filters = [{}, { types: ["token.updated" as const] }, { types: ["field.updated" as const] }];
+    for (const filter of filters) {
+      const where = { tenant: TENANT, streams: ALL, ...filter };
+      const whole = (await events.feed(where, { after: 0, limit: 100 })).events;
+      expect(whole.length).toBeGreaterThan(2);
+      for (const { position } of whole) {
+        const rest = (await events.feed(where, { after: position, limit: 100 })).events;
+        expect(rest).toEqual(whole.filter((event) => event.position > position));
+      }
+    }
+  });
+
+  it("goes on from where it found nothing, and misses nothing that comes later", async () => {
+    const { events, clock } = subject();
+    await history(subject(), 3, creation({ at: clock.now() }));
+    const where = { tenant: TENANT, streams: ALL, types: ["submission.cancelled" as const] };
+    const nothing = await events.feed(where, { after: 0, limit: 10 });
+    expect(nothing.events).toEqual([]);
+    expect(nothing.position).toBeGreaterThan(0);
+    const later = creation({ at: clock.now() });
+    later.audit.push(newEvent(later.row.submission, "idempotency.replay", "idempotency", clock.now()));
+    await subject().store.commit(later);
+    const fresh = await events.feed({ tenant: TENANT, streams: ALL }, { after: nothing.position, limit: 10 });
+    expect(fresh.events.map(({ event }) => event.submissionId)).toEqual(
+      Array(3).fill(later.row.submission.submissionId),
+    );
   });
 
   it("goes on after a position with what was committed since", async () => {

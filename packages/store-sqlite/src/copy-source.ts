@@ -3,6 +3,7 @@ import { COPY_KINDS, type CopiedRows, type CopyCounts, type CopyKind, type CopyS
 import Sqlite, { type Database, SqliteError } from "better-sqlite3";
 import { pendingMigrations } from "./migrate.ts";
 import { headOf } from "./writer/chain.ts";
+import { LAST_POSITION } from "./writer/events.ts";
 
 const OF_SUBMISSION = "s.tenant, s.submission_id, s.intake_id";
 const hex = (column: string): string => `lower(hex(${column})) AS ${column.split(".").at(-1)}`;
@@ -19,9 +20,8 @@ const SELECT: Record<CopyKind, string> = {
   tokens: `SELECT ${OF_SUBMISSION}, t.version, ${hex("t.hash")}, t.epoch, t.issued_at, t.expires_at
     FROM tokens AS t CROSS JOIN submissions AS s ON s.sid = t.sid ORDER BY t.sid, t.version`,
   events: `SELECT ${OF_SUBMISSION}, e.position, e.stream, e.seq, e.event_id, e.type, e.ts, e.state, e.version, e.actor,
-      e.payload, e.actor_salt, ${hex("e.actor_digest")}, e.payload_salt, ${hex("e.payload_digest")}, ${hex("e.prev_hash")},
-      ${hex("e.hash")}
-    FROM events AS e CROSS JOIN submissions AS s ON s.sid = e.sid ORDER BY e.position`,
+      e.payload, e.actor_salt, e.actor_digest, e.payload_salt, e.payload_digest, e.prev_hash, e.hash
+    FROM events AS e CROSS JOIN submissions AS s ON s.sid = e.sid ORDER BY e.commit_position, e.position`,
   records: `SELECT tenant, submission_id, intake_id, operation, hash, fingerprint, principal, carried_version, failed, answer,
       answer_by, recorded_at, expires_at, keep_after_end_ms, live_until
     FROM records ORDER BY record_id`,
@@ -75,13 +75,11 @@ function* pagesOf<Kind extends CopyKind>(rows: Iterable<Columns>): Generator<Cop
 }
 
 /** Whatever is written to the file moves at least one of these. */
-const MARKS = `SELECT (SELECT max(position) FROM events), (SELECT sum(revision) FROM submissions),
+const MARKS = `SELECT (SELECT max(position) FROM commits), (SELECT sum(revision) FROM submissions),
   (SELECT group_concat(digest || retired || updated_at) FROM intakes), (SELECT group_concat(key_id || revoked) FROM api_keys),
   (SELECT max(record_id) FROM records), (SELECT sum(live_until) FROM records),
   (SELECT sum(run_at + attempt + leased_until) FROM jobs),
   (SELECT group_concat(webhook_id || revision || state || claim || next_attempt_at || leased_until) FROM webhooks)`;
-
-const LAST_POSITION = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)";
 
 /** Opens the file for itself alone: another process that has it open, or opens it later, is in the way of one of the two. */
 function openAlone(file: string): Database {
@@ -113,7 +111,7 @@ export function openCopySource(file: string): CopySource {
     const counts = Object.fromEntries(COPY_KINDS.map((kind) => [kind, count(kind)])) as CopyCounts;
     return {
       counts,
-      lastPosition: db.prepare<[], number>(LAST_POSITION).pluck().get() ?? 0,
+      lastPosition: db.prepare<[], number>(`SELECT ${LAST_POSITION}`).pluck().get() ?? 0,
       fingerprint: sha256(JSON.stringify([counts, db.prepare(MARKS).raw().get()])),
       pages: (kind, skip) => pagesOf(db.prepare<[number], Columns>(`${SELECT[kind]} LIMIT -1 OFFSET ?`).iterate(skip)),
       close: () => db.close(),

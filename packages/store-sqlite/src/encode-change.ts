@@ -1,6 +1,5 @@
 import {
   type AuditEvent,
-  type ChainedEvent,
   type Change,
   endedAt,
   erasedRecord,
@@ -12,26 +11,24 @@ import {
   reviewLinksIn,
   textAroundPlace,
 } from "@formbridge/core";
+import { eventText, toldText } from "./writer/event-text.ts";
 import type {
   AuditColumns,
   ErasureColumns,
-  EventColumns,
   Flat,
   HandoffColumns,
   Head,
   JobColumns,
   LinkColumns,
   RecordColumns,
-  ToldColumns,
 } from "./writer/flat-change.ts";
 
 /** All that is made of a change with what the domain knows is made here: whoever writes it only puts columns into rows. */
 export function encodeChange(change: Change): Flat {
-  const { row, events, audit, jobs, dropJobs, side, key, erase } = change;
+  const { row, audit, jobs, dropJobs, side, key, erase } = change;
   const links = reviewLinksIn(side);
   const handoffs = handoffsIn(side);
   const flat: Flat = headOf(change, { links: links.length, handoffs: handoffs.length });
-  for (const event of events) flat.push(...eventColumns(event));
   for (const event of audit) flat.push(...auditColumns(event));
   for (const { key: name, kind, runAt } of jobs)
     flat.push(...([name, kind, laneOf(kind, row.submission.intakeId), runAt] satisfies JobColumns));
@@ -79,6 +76,7 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
     submission.token.issuedAt,
     token?.expiresAt ?? 0,
     change.events.length,
+    textOfAll(change.events),
     change.audit.length,
     change.jobs.length,
     change.dropJobs.length,
@@ -89,34 +87,16 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
   ];
 }
 
-const textOf = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
-
-const toldColumns = (event: AuditEvent): ToldColumns => [
-  event.eventId,
-  event.type,
-  event.ts,
-  event.state,
-  event.version,
-  textOf(event.actor),
-  textOf(event.payload),
-  event.actorSalt,
-  event.actorDigest,
-  event.payloadSalt,
-  event.payloadDigest,
-];
-
-const eventColumns = (event: ChainedEvent): EventColumns => [
-  event.stream,
-  event.seq,
-  ...toldColumns(event),
-  event.prevHash,
-  event.hash,
-];
+function textOfAll(events: Change["events"]): string {
+  let texts = "";
+  for (const event of events) texts += `${texts === "" ? "" : ","}${eventText(event, toldText(event))}`;
+  return texts;
+}
 
 function auditColumns(event: AuditEvent): AuditColumns {
   if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
   const { before, after } = textAroundPlace(event);
-  return [before, after, event.stream, ...toldColumns(event)];
+  return [before, after, event.stream, toldText(event)];
 }
 
 const recordColumns = (key: KeyWrite): RecordColumns => [

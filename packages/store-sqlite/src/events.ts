@@ -1,38 +1,43 @@
-import type { EventStream, EventType, SubmissionState } from "@formbridge/contract";
-import { type ChainedEvent, type EventLog, type Instant, MAX_PAGE_SIZE, toIso } from "@formbridge/core";
+import {
+  type ChainedEvent,
+  type EventFilter,
+  type EventLog,
+  type FeedEvent,
+  type Instant,
+  MAX_PAGE_SIZE,
+  toIso,
+} from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import { headOf } from "./writer/chain.ts";
+import { idOf, type RestingEvent } from "./writer/event-text.ts";
+import { LAST_POSITION } from "./writer/events.ts";
 
-type EventColumns = [
-  position: number,
-  eventId: string,
-  seq: number,
-  stream: EventStream,
-  type: EventType,
-  submissionId: string,
-  ts: string,
-  state: SubmissionState,
-  version: number,
-  actor: string | null,
-  payload: string | null,
-  actorSalt: string | null,
-  actorDigest: string,
-  payloadSalt: string | null,
-  payloadDigest: string,
-  prevHash: string,
-  hash: string,
-  intakeId: string,
-];
-const COLUMNS = `e.position, e.event_id, e.seq, e.stream, e.type, s.submission_id, e.ts, e.state, e.version, e.actor, e.payload,
-  e.actor_salt, lower(hex(e.actor_digest)), e.payload_salt, lower(hex(e.payload_digest)), lower(hex(e.prev_hash)), lower(hex(e.hash)),
-  s.intake_id`;
+/** What one commit told; `position` is that of its last event. */
+type CommitColumns = [position: number, submissionId: string, intakeId: string, events: string];
+const COLUMNS = "c.position, s.submission_id, s.intake_id, c.events";
 
-const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
+interface PlacedEvent extends FeedEvent {
+  /** Its share of the row's text. */
+  size: number;
+}
 
-function eventOf(columns: EventColumns): ChainedEvent {
-  const [, eventId, seq, stream, type, submissionId, ts, state, version, actor, payload, ...proof] = columns;
-  const [actorSalt, actorDigest, payloadSalt, payloadDigest, prevHash, hash] = proof;
+/** Where the events of a row stand: the last one at the row's own position, the others just before it. */
+const firstPosition = (last: number, events: readonly unknown[]): number => last - events.length + 1;
+
+function* eventsIn(rows: Iterable<CommitColumns>): Generator<PlacedEvent, void, undefined> {
+  for (const [last, submissionId, intakeId, text] of rows) {
+    const resting = JSON.parse(text) as RestingEvent[];
+    const first = firstPosition(last, resting);
+    const size = text.length / resting.length;
+    for (const [index, one] of resting.entries())
+      yield { position: first + index, intakeId, event: eventOf(one, submissionId), size };
+  }
+}
+
+function eventOf(resting: RestingEvent, submissionId: string): ChainedEvent {
+  const [stream, seq, prevHash, hash, eventId, type, ts, state, version, ...said] = resting;
+  const [actor, actorSalt, actorDigest, payload, payloadSalt, payloadDigest] = said;
   return {
     eventId,
     seq,
@@ -42,8 +47,8 @@ function eventOf(columns: EventColumns): ChainedEvent {
     ts,
     state,
     version,
-    actor: parsed(actor),
-    payload: parsed(payload),
+    actor,
+    payload,
     actorSalt,
     actorDigest,
     payloadSalt,
@@ -53,41 +58,66 @@ function eventOf(columns: EventColumns): ChainedEvent {
   };
 }
 
-interface FeedParameters {
+interface Wanted extends EventFilter {
   after: number;
-  end: number;
-  tenant: string;
-  streams: string;
-  types: string | null;
-  intakeIds: string | null;
-  from: string | null;
-  until: string | null;
-  limit: number;
+  from?: string | undefined;
+  until?: string | undefined;
 }
 
-const listed = (values: readonly string[] | undefined): string | null =>
-  values === undefined ? null : JSON.stringify(values);
-const isoOf = (at: Instant | undefined): string | null => (at === undefined ? null : toIso(at));
+const isWanted =
+  ({ after, streams, types, from, until }: Wanted) =>
+  ({ position, event: { stream, type, ts } }: PlacedEvent): boolean =>
+    position > after &&
+    streams.includes(stream) &&
+    (types?.includes(type) ?? true) &&
+    (from === undefined || ts >= from) &&
+    (until === undefined || ts < until);
 
-const FEED_WINDOW = 5_000;
-const MAX_WINDOWS = 10;
-const PAYLOAD = 10;
-const INTAKE_ID = 17;
+/**
+ * Words of which a row with a wanted event has at least one, as JSON. To look for a word takes a fraction of parsing the row; a
+ * row that has it elsewhere is parsed for nothing.
+ */
+const wordsOf = ({ streams, types }: EventFilter): string =>
+  JSON.stringify(types === undefined ? streams.map((stream) => `["${stream}",`) : types.map((type) => `"${type}"`));
+const HAS_A_WORD = "EXISTS (SELECT 1 FROM json_each(@words) WHERE instr(c.events, value) > 0)";
 
-/** Takes rows until they add up to a full page: a page is bounded by its size, not only by its length. */
-function takeWhileSmall(rows: Iterable<EventColumns>): EventColumns[] {
-  const taken: EventColumns[] = [];
+/** A page is bounded by its length and by its size; one event always fits. */
+function takePage(events: Iterable<PlacedEvent>, wanted: Wanted, limit: number): PlacedEvent[] {
+  const taken: PlacedEvent[] = [];
+  const wants = isWanted(wanted);
   let size = 0;
-  for (const columns of rows) {
-    size += (columns[PAYLOAD] as string | null)?.length ?? 0;
+  for (const placed of events) {
+    if (!wants(placed)) continue;
+    size += placed.size;
     if (taken.length > 0 && size > MAX_PAGE_SIZE) break;
-    taken.push(columns);
+    taken.push(placed);
+    if (taken.length === limit) break;
   }
   return taken;
 }
 
+interface FeedParameters {
+  start: number;
+  end: number;
+  tenant: string;
+  words: string;
+  intakeIds: string | null;
+}
+
+const isoOf = (at: Instant | undefined): string | undefined => (at === undefined ? undefined : toIso(at));
+
+const FEED_WINDOW = 2_000;
+const MAX_WINDOWS = 10;
+
 export function createEventLog(db: Database): EventLog {
-  const lastPosition = db.prepare<[], number>("SELECT max(position) FROM events").pluck();
+  const lastPosition = db.prepare<[], number>(`SELECT ${LAST_POSITION}`).pluck();
+  // A window ends where a row does: of one that was cut, nobody would know whether its first events were seen.
+  const lastWithin = db
+    .prepare<[{ start: number; end: number }], number>(
+      `SELECT coalesce((SELECT max(position) FROM commits WHERE position > @start AND position <= @end),
+         (SELECT min(position) FROM commits WHERE position > @start), @start)`,
+    )
+    .pluck();
   const sidOf = db
     .prepare<[string, string], number>("SELECT sid FROM submissions WHERE submission_id = ? AND tenant = ?")
     .pluck();
@@ -97,39 +127,45 @@ export function createEventLog(db: Database): EventLog {
     )
     .raw();
   // From the end: whoever follows a submission asks for what came after one of its last events.
-  const positionOf = db
-    .prepare<[number, string], number>(
-      "SELECT position FROM events WHERE sid = ? AND event_id = ? ORDER BY position DESC LIMIT 1",
+  const mentioning = db
+    .prepare<[number, string], [position: number, events: string]>(
+      "SELECT position, events FROM commits WHERE sid = ? AND instr(events, ?) > 0 ORDER BY position DESC",
     )
-    .pluck();
-  const chosen = `e.stream IN (SELECT value FROM json_each(@streams))
-    AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))`;
+    .raw();
   const ofSubmission = db
-    .prepare<[{ sid: number; after: number; streams: string; types: string | null; limit: number }], EventColumns>(
-      `SELECT ${COLUMNS} FROM events AS e CROSS JOIN submissions AS s ON s.sid = e.sid
-       WHERE e.sid = @sid AND e.position > @after AND ${chosen} ORDER BY e.position LIMIT @limit`,
+    .prepare<[{ sid: number; after: number; words: string }], CommitColumns>(
+      `SELECT ${COLUMNS} FROM commits AS c CROSS JOIN submissions AS s ON s.sid = c.sid
+       WHERE c.sid = @sid AND c.position > @after AND ${HAS_A_WORD} ORDER BY c.position`,
     )
     .raw();
   const ofAll = db
-    .prepare<[FeedParameters], EventColumns>(
-      `SELECT ${COLUMNS} FROM events AS e NOT INDEXED CROSS JOIN submissions AS s ON s.sid = e.sid
-       WHERE e.position > @after AND e.position <= @end AND e.tenant = @tenant AND ${chosen}
+    .prepare<[FeedParameters], CommitColumns>(
+      `SELECT ${COLUMNS} FROM commits AS c NOT INDEXED CROSS JOIN submissions AS s ON s.sid = c.sid
+       WHERE c.position > @start AND c.position <= @end AND c.tenant = @tenant AND ${HAS_A_WORD}
          AND (@intakeIds IS NULL OR s.intake_id IN (SELECT value FROM json_each(@intakeIds)))
-         AND (@from IS NULL OR e.ts >= @from) AND (@until IS NULL OR e.ts < @until)
-       ORDER BY e.position LIMIT @limit`,
+       ORDER BY c.position`,
     )
     .raw();
 
+  /** A payload may name any id: only an event's own one counts. */
+  function positionOf(sid: number, eventId: string): number | undefined {
+    for (const [last, text] of mentioning.iterate(sid, JSON.stringify(eventId))) {
+      const resting = JSON.parse(text) as RestingEvent[];
+      const index = resting.findIndex((event) => idOf(event) === eventId);
+      if (index !== -1) return firstPosition(last, resting) + index;
+    }
+    return undefined;
+  }
+
   return {
-    read: ({ tenant, submissionId, afterEventId, streams, types }, limit) =>
+    read: ({ tenant, submissionId, afterEventId, ...filter }, limit) =>
       answer(() => {
         const sid = sidOf.get(submissionId, tenant);
-        const after =
-          afterEventId === undefined ? 0 : sid === undefined ? undefined : positionOf.get(sid, afterEventId);
+        const after = afterEventId === undefined ? 0 : sid === undefined ? undefined : positionOf(sid, afterEventId);
         if (after === undefined) return undefined;
         if (sid === undefined) return [];
-        const parameters = { sid, after, streams: JSON.stringify(streams), types: listed(types), limit };
-        return takeWhileSmall(ofSubmission.iterate(parameters)).map(eventOf);
+        const rows = ofSubmission.iterate({ sid, after, words: wordsOf(filter) });
+        return takePage(eventsIn(rows), { ...filter, after }, limit).map(({ event }) => event);
       }),
     auditHeads: ({ tenant, submissionId }) =>
       answer(() => {
@@ -138,28 +174,18 @@ export function createEventLog(db: Database): EventLog {
         const [tokenSeq, tokenHash, idemSeq, idemHash] = found;
         return { tokenHead: headOf(tokenSeq, tokenHash), idempotencyHead: headOf(idemSeq, idemHash) };
       }),
-    feed: ({ tenant, intakeIds, from, until, streams, types }, { after, limit }) =>
+    feed: ({ tenant, intakeIds, from, until, ...filter }, { after, limit }) =>
       answer(() => {
-        const filter = {
-          tenant,
-          streams: JSON.stringify(streams),
-          types: listed(types),
-          intakeIds: listed(intakeIds),
-          from: isoOf(from),
-          until: isoOf(until),
-        };
+        const wanted = { ...filter, after, from: isoOf(from), until: isoOf(until) };
+        const parameters = { tenant, words: wordsOf(filter), intakeIds: intakeIds ? JSON.stringify(intakeIds) : null };
         const last = lastPosition.get() ?? 0;
         // Window by window: what a tenant does not want of a long log is passed over in bounded steps.
         for (let start = after, looked = 0; ; looked += 1) {
-          const end = Math.min(start + FEED_WINDOW, last);
-          const rows = takeWhileSmall(ofAll.iterate({ ...filter, after: start, end, limit }));
-          const events = rows.map((columns) => ({
-            position: columns[0],
-            intakeId: columns[INTAKE_ID],
-            event: eventOf(columns),
-          }));
+          const end = lastWithin.get({ start, end: start + FEED_WINDOW }) ?? start;
+          const page = takePage(eventsIn(ofAll.iterate({ ...parameters, start, end })), wanted, limit);
+          const events = page.map(({ position, intakeId, event }) => ({ position, intakeId, event }));
           if (events.length > 0) return { events, position: events.at(-1)?.position ?? end };
-          if (end >= last || looked >= MAX_WINDOWS) return { events, position: Math.max(end, after) };
+          if (end >= last || looked >= MAX_WINDOWS) return { events, position: end };
           start = end;
         }
       }),

@@ -30,6 +30,58 @@ describe("migrations", () => {
     await backend.close();
   });
 
+  it("a log with a row an event becomes one with a row a commit, and everything in it stays where it was", async () => {
+    const file = tempFile();
+    const old = openDatabase(file);
+    migrate(
+      old,
+      pendingMigrations(old).filter(({ id }) => id < 7),
+    );
+    const created = fixtures.creation({ at: 0 });
+    const [event] = created.events;
+    if (event === undefined) throw new Error("a creation has an event");
+    const erased = {
+      ...event,
+      eventId: "evt_2",
+      seq: 2,
+      actor: null,
+      actorSalt: null,
+      payload: null,
+      payloadSalt: null,
+    };
+    const insert = old.prepare(
+      `INSERT INTO events (position, sid, tenant, stream, seq, event_id, type, ts, state, version, actor, payload, actor_salt,
+         actor_digest, payload_salt, payload_digest, prev_hash, hash)
+       VALUES (?, 1, 'acme', @stream, @seq, @eventId, @type, @ts, @state, @version, @actor, @payload, @actorSalt,
+         unhex(@actorDigest), @payloadSalt, unhex(@payloadDigest), unhex(@prevHash), unhex(@hash))`,
+    );
+    const { submission } = created.row;
+    old
+      .prepare(
+        `INSERT INTO submissions (submission_id, tenant, intake_id, created_by_id, created_at, state, editable, expires_at, version,
+           revision, token_seq, idem_seq, sealed_token, doc)
+         VALUES (?, 'acme', ?, 'bot', 0, 'in_progress', 1, 0, 1, 1, 0, 0, '', ?)`,
+      )
+      .run(submission.submissionId, submission.intakeId, JSON.stringify(submission));
+    const textOf = (value: unknown) => (value === null ? null : JSON.stringify(value));
+    for (const [index, one] of [event, erased].entries())
+      insert.run(7 + index, { ...one, actor: textOf(one.actor), payload: textOf(one.payload) });
+    // Of a log whose last event was removed, only the number is left.
+    insert.run(20, { ...erased, actor: null, payload: null });
+    old.prepare("DELETE FROM events WHERE position = 20").run();
+    old.close();
+
+    const backend = openSqliteBackend({ file, now: () => 0 });
+    const where = { tenant: "acme", streams: ["submission", "token", "idempotency"] as const };
+    expect(await backend.events.read({ ...where, submissionId: submission.submissionId }, 10)).toEqual([event, erased]);
+    const { events } = await backend.events.feed(where, { after: 0, limit: 10 });
+    expect(events.map(({ position }) => position)).toEqual([7, 8]);
+    await backend.store.commit(fixtures.creation({ at: 0 }));
+    const later = await backend.events.feed(where, { after: 8, limit: 10 });
+    expect(later.events.map(({ position }) => position)).toEqual([21, 22]);
+    await backend.close();
+  });
+
   it("looking at what is pending changes nothing", () => {
     const db = openDatabase(tempFile());
     pendingMigrations(db);

@@ -2,7 +2,7 @@ import type { Instant, KeyRecord, ScopedKey } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { chainAudit } from "./chain.ts";
 import { createEventWriter } from "./events.ts";
-import type { EventColumns, FlatChange } from "./flat-change.ts";
+import type { FlatChange } from "./flat-change.ts";
 import { createHandoffWriter } from "./handoffs.ts";
 import { createJobWriter } from "./jobs.ts";
 import { createRecordFinder, createRecordWriter } from "./records.ts";
@@ -18,7 +18,8 @@ export const COMMITTED = 0;
 
 interface Written {
   sid: number;
-  audit: EventColumns[];
+  /** Texts of the audit events. */
+  audit: string[];
 }
 
 /** Checks one change and writes it. Runs inside the group's transaction; refuses before it writes anything. */
@@ -46,7 +47,7 @@ export function createApplyChange(db: Database): (change: FlatChange, at: Instan
 
   /** Undefined: the submission was to be new, and is not. */
   function writeRow(change: FlatChange, standing: Standing | undefined): Written | undefined {
-    const { chained: audit, ...heads } = chainAudit(change.audit, standing);
+    const { texts: audit, ...heads } = chainAudit(change.audit, standing);
     if (standing !== undefined) {
       rows.update(standing, change, heads);
       return { sid: standing.sid, audit };
@@ -76,7 +77,7 @@ export function createApplyChange(db: Database): (change: FlatChange, at: Instan
     const { sid, audit } = written;
     const owner = { sid, tenant: change.tenant };
     tokens.issue(owner, change);
-    append(owner, [...change.events, ...audit]);
+    append(owner, change.events, audit);
     writeRecord(change, standing, { sid, at });
     for (const handoff of change.handoffs) handoffs.put(handoff);
     for (const link of change.links) links.put(link);

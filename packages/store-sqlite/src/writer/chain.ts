@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { ChainHead } from "@formbridge/core";
-import type { AuditColumns, EventColumns } from "./flat-change.ts";
+import { eventText } from "./event-text.ts";
+import type { AuditColumns } from "./flat-change.ts";
 
 const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
@@ -20,20 +21,17 @@ export interface AuditHeads {
   idempotencyHead: ChainHead;
 }
 
-/** Puts audit events at the ends of their streams. Without heads, the streams begin here. */
-export function chainAudit(
-  audit: readonly AuditColumns[],
-  heads?: AuditHeads,
-): AuditHeads & { chained: EventColumns[] } {
+/** Puts audit events at the ends of their streams, and answers their texts. Without heads, the streams begin here. */
+export function chainAudit(audit: readonly AuditColumns[], heads?: AuditHeads): AuditHeads & { texts: string[] } {
   let { tokenHead, idempotencyHead } = heads ?? { tokenHead: EMPTY_HEAD, idempotencyHead: EMPTY_HEAD };
-  const chained = audit.map(([before, after, stream, ...columns]): EventColumns => {
-    const { seq: last, hash: previous } = stream === "token" ? tokenHead : idempotencyHead;
+  const texts = audit.map(([before, after, stream, told]) => {
+    const { seq: last, hash: prevHash } = stream === "token" ? tokenHead : idempotencyHead;
     const seq = last + 1;
-    const own = hash("sha256", `${before}${previous}","seq":${seq}${after}`, "hex");
+    const own = hash("sha256", `${before}${prevHash}","seq":${seq}${after}`, "hex");
     const head = { seq, hash: own };
     if (stream === "token") tokenHead = head;
     else idempotencyHead = head;
-    return [stream, seq, ...columns, previous, own];
+    return eventText({ stream, seq, prevHash, hash: own }, told);
   });
-  return { chained, tokenHead, idempotencyHead };
+  return { texts, tokenHead, idempotencyHead };
 }

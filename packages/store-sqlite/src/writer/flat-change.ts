@@ -2,7 +2,7 @@
  * A change as it goes to whoever writes it: one flat array of texts, numbers and nulls, since copying such an array from thread to
  * thread costs a fraction of what nested objects cost. `encode-change.ts` makes it.
  *
- *   head · events · audit events · jobs · dropped jobs · review links · hand-offs · recorded answer · erasure
+ *   head · audit events · jobs · dropped jobs · review links · hand-offs · recorded answer · erasure
  *
  * The head is of one length and says how many follow of each.
  */
@@ -37,7 +37,9 @@ export type Head = [
   tokenEpoch: number,
   tokenIssuedAt: Instant,
   tokenExpiresAt: Instant,
+  /** Events of the submission stream, and their texts, with commas between them. */
   events: number,
+  eventTexts: string,
   audit: number,
   jobs: number,
   droppedJobs: number,
@@ -46,29 +48,17 @@ export type Head = [
   records: 0 | 1,
   erasures: 0 | 1,
 ];
-const HEAD = 30;
+const HEAD = 31;
 const DOC = 17;
 
 /** The document that a change writes. */
 export const docIn = (flat: Flat): string => (flat as Column[] as unknown as Head)[DOC];
 
-/** What an event says, wherever it stands in its chain. */
-export type ToldColumns = [
-  eventId: string,
-  type: string,
-  ts: string,
-  state: string,
-  version: number,
-  actor: string | null,
-  payload: string | null,
-  actorSalt: string | null,
-  actorDigest: Hash,
-  payloadSalt: string | null,
-  payloadDigest: Hash,
-];
-export type EventColumns = [stream: EventStream, seq: number, ...told: ToldColumns, prevHash: Hash, hash: Hash];
-/** Its place in the chain is known only where it is written: `before` and `after` are the text that its hash covers, cut there. */
-export type AuditColumns = [before: string, after: string, stream: EventStream, ...told: ToldColumns];
+/**
+ * Its place in the chain is known only where it is written: `before` and `after` are the text that its hash covers, cut there. `told`
+ * is what it says, as it rests (`event-text.ts`).
+ */
+export type AuditColumns = [before: string, after: string, stream: EventStream, told: string];
 export type JobColumns = [key: string, kind: string, lane: string, runAt: Instant];
 export type LinkColumns = [linkId: string, submissionId: string, hash: Hash, forgetAfter: Instant, doc: string];
 export type HandoffColumns = [
@@ -126,7 +116,7 @@ export interface FlatChange extends Moments {
   sealedFields: string | null;
   doc: string;
   token: { hash: Hash; epoch: number; issuedAt: Instant; expiresAt: Instant } | undefined;
-  events: EventColumns[];
+  events: { count: number; texts: string };
   audit: AuditColumns[];
   jobs: JobColumns[];
   droppedJobs: string[];
@@ -136,7 +126,7 @@ export interface FlatChange extends Moments {
   erasure: ErasureColumns | undefined;
 }
 
-const WIDTH = { event: 15, audit: 14, job: 4, link: 5, handoff: 5, record: 11, erasure: 5 } as const;
+const WIDTH = { audit: 4, job: 4, link: 5, handoff: 5, record: 11, erasure: 5 } as const;
 
 export function decodeChange(flat: Flat): FlatChange {
   const head = flat as Column[] as unknown as Head;
@@ -167,13 +157,13 @@ export function decodeChange(flat: Flat): FlatChange {
     sealedFields: head[16],
     doc: head[DOC],
     token: tokenHash === null ? undefined : { hash: tokenHash, epoch, issuedAt, expiresAt },
-    events: rows<EventColumns>(head[22], WIDTH.event),
-    audit: rows<AuditColumns>(head[23], WIDTH.audit),
-    jobs: rows<JobColumns>(head[24], WIDTH.job),
-    droppedJobs: rows<[key: string]>(head[25], 1).map(([key]) => key),
-    links: rows<LinkColumns>(head[26], WIDTH.link),
-    handoffs: rows<HandoffColumns>(head[27], WIDTH.handoff),
-    record: rows<RecordColumns>(head[28], WIDTH.record)[0],
-    erasure: rows<ErasureColumns>(head[29], WIDTH.erasure)[0],
+    events: { count: head[22], texts: head[23] },
+    audit: rows<AuditColumns>(head[24], WIDTH.audit),
+    jobs: rows<JobColumns>(head[25], WIDTH.job),
+    droppedJobs: rows<[key: string]>(head[26], 1).map(([key]) => key),
+    links: rows<LinkColumns>(head[27], WIDTH.link),
+    handoffs: rows<HandoffColumns>(head[28], WIDTH.handoff),
+    record: rows<RecordColumns>(head[29], WIDTH.record)[0],
+    erasure: rows<ErasureColumns>(head[30], WIDTH.erasure)[0],
   };
 }

@@ -1,5 +1,6 @@
 import type { Instant } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
+import { erasedEvent, idOf, type RestingEvent } from "./event-text.ts";
 import type { ErasureColumns, FlatChange } from "./flat-change.ts";
 
 const RECORDS_OF = ["keep_after_end_ms IS NOT NULL", "keep_after_end_ms IS NULL"] as const;
@@ -7,10 +8,7 @@ const RECORDS_OF = ["keep_after_end_ms IS NOT NULL", "keep_after_end_ms IS NULL"
 /** What a commit that erases takes beside its row; only inside its transaction. */
 export function createEraser(db: Database): (sid: number, change: FlatChange, erasure: ErasureColumns) => void {
   const row = db.prepare("UPDATE submissions SET created_by_id = ?, sealed_token = '', erased_at = ? WHERE sid = ?");
-  const events = db.prepare(
-    `UPDATE events SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL
-     WHERE sid = ? AND event_id NOT IN (SELECT value FROM json_each(?))`,
-  );
+  const eraseEvents = createEventEraser(db);
   const tokens = db.prepare("DELETE FROM tokens WHERE sid = ?");
   const handoffs = db.prepare("DELETE FROM handoffs WHERE submission_id = ?");
   const links = db.prepare("DELETE FROM review_links WHERE submission_id = ?");
@@ -21,11 +19,26 @@ export function createEraser(db: Database): (sid: number, change: FlatChange, er
   );
   return (sid, { submissionId, createdById }, [erasedAt, keptEvents, fingerprint, principal, nothing]) => {
     row.run(createdById, erasedAt, sid);
-    events.run(sid, keptEvents);
+    eraseEvents(sid, JSON.parse(keptEvents) as string[]);
     tokens.run(sid);
     handoffs.run(submissionId);
     links.run(submissionId);
     for (const update of records) update.run(fingerprint, principal, nothing, sid);
+  };
+}
+
+/** Takes actors and payloads out of a submission's events, but for those that are kept whole. */
+function createEventEraser(db: Database): (sid: number, kept: readonly string[]) => void {
+  const rows = db.prepare<[number], { position: number; events: string }>(
+    "SELECT position, events FROM commits WHERE sid = ?",
+  );
+  const update = db.prepare("UPDATE commits SET events = ? WHERE position = ?");
+  return (sid, kept) => {
+    for (const { position, events } of rows.all(sid)) {
+      const all = JSON.parse(events) as RestingEvent[];
+      const left = all.map((event) => (kept.includes(idOf(event)) ? event : erasedEvent(event)));
+      update.run(JSON.stringify(left), position);
+    }
   };
 }
 
@@ -42,7 +55,9 @@ export function createErasedBefore(db: Database) {
 export function createRemover(db: Database): (before: Instant, limit: number) => string[] {
   const erasedBefore = createErasedBefore(db);
   const removals = [
-    "DELETE FROM events WHERE sid = ?",
+    // The place of the log's last row must not be given out again: who follows the log has seen it.
+    "UPDATE commits SET sid = 0, tenant = '', events = '[]' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",
+    "DELETE FROM commits WHERE sid = ?",
     ...RECORDS_OF.map((which) => `DELETE FROM records WHERE sid = ? AND ${which}`),
     "DELETE FROM submissions WHERE sid = ?",
   ].map((sql) => db.prepare<[number]>(sql));

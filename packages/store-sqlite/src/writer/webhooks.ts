@@ -1,13 +1,12 @@
 import type { Instant, WebhookColumns, WebhookRef } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
+import { LAST_POSITION } from "./events.ts";
 
 export const WEBHOOK_COLUMNS = `doc, state, position, ahead, seen, stuck, failures, next_attempt_at AS nextAttemptAt, last_error AS lastError, claim`;
 
 const ONE = "webhook_id = @webhookId AND tenant = @tenant";
-const END = "coalesce((SELECT max(position) FROM events), 0)";
-
 const DUE = `state = 'active' AND leased_until <= @at
-  AND CASE WHEN next_attempt_at <= @at THEN position ELSE seen END < ${END}`;
+  AND CASE WHEN next_attempt_at <= @at THEN position ELSE seen END < ${LAST_POSITION}`;
 
 /** Whether a claim at this moment would get any. */
 export function createAnyDue(db: Database): (at: Instant) => boolean {
@@ -34,7 +33,7 @@ export function createWebhookWriter(db: Database) {
     .pluck();
   const insert = db.prepare(
     `INSERT INTO webhooks (webhook_id, tenant, defined_by, revision, doc, state, position, ahead, failures, next_attempt_at)
-     VALUES (@webhookId, @tenant, @definedBy, @revision, @doc, 'active', ${END}, '[]', 0, @at)`,
+     VALUES (@webhookId, @tenant, @definedBy, @revision, @doc, 'active', ${LAST_POSITION}, '[]', 0, @at)`,
   );
   const update = db.prepare(
     `UPDATE webhooks SET doc = @doc, revision = @revision WHERE ${ONE} AND revision = @revision - 1`,
