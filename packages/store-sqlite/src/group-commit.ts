@@ -3,8 +3,9 @@
  *
  *   commit, call ──▶ queue ──▶ batch ──▶ thread, or here while there is none ──▶ COMMIT ──▶ all answers
  *
- * The queue is sent with the next turn of the event loop. To the thread, a good many are sent at once, and while it writes a batch,
- * one more may wait for it: it never waits for us. What comes meanwhile goes when a batch comes back.
+ * The queue is sent with the next turn of the event loop; to the thread, a good many are sent at once. It has one batch at a time.
+ * What comes meanwhile goes when that has come back, and after its answers have left: whoever they wake needs a core, and until the
+ * thread has its next batch one is free.
  *
  * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
  */
@@ -20,7 +21,6 @@ import type { WriterThread } from "./writer-thread.ts";
 const MAX_GROUP = 256;
 /** So many are worth a message of their own. */
 const FULL_ENOUGH = 16;
-const MAX_UNDER_WAY = 2;
 /** Commands and quiet servers never have so many, and need no thread. */
 const CHANGES_BEFORE_THREAD = 50;
 
@@ -61,7 +61,7 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
   let isClosed = false;
   let isScheduled = false;
   let isLookWanted = false;
-  let underWay = 0;
+  let isUnderWay = false;
   let changes = 0;
   let drained = (): void => {};
 
@@ -70,13 +70,12 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      if (underWay === 0) flush();
+      flush();
     });
   }
 
   function flush(): void {
-    // Every batch looks. A look alone would take the place of a batch that is just being made, so it goes when the thread is idle.
-    if (queue.length === 0 && (underWay > 0 || !isLookWanted)) return;
+    if (isUnderWay || (queue.length === 0 && !isLookWanted)) return;
     isLookWanted = false;
     const group = queue.splice(0, MAX_GROUP);
     for (const { change } of group) if (change !== undefined) watcher.sent(change);
@@ -90,14 +89,16 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
   }
 
   function flushToThread(to: WriterThread, group: Queued[], batch: Batch): void {
-    underWay += 1;
+    // One that only looks keeps nobody waiting: a batch may follow it at once.
+    const commits = group.length > 0;
+    if (commits) isUnderWay = true;
     watcher.sentToThread();
     to.send(batch, (answer) => {
-      underWay -= 1;
-      watcher.cameBack({ commits: group.length > 0 });
-      if (underWay < MAX_UNDER_WAY) flush();
+      if (commits) isUnderWay = false;
+      watcher.cameBack({ commits });
       changes += settle(group, batch.at, answer instanceof Error ? diedOver(group, answer) : answer);
-      if (underWay === 0) drained();
+      if (queue.length > 0 || isLookWanted) schedule();
+      if (!isUnderWay) drained();
     });
   }
 
@@ -105,7 +106,7 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
     return new Promise((resolve, reject) => {
       if (isClosed) return reject(new StoreDown("the database is closed", "not_applied"));
       queue.push({ ...make(), resolve: resolve as Queued["resolve"], reject });
-      if (queue.length >= FULL_ENOUGH && underWay < MAX_UNDER_WAY && thread?.isUp() === true) flush();
+      if (queue.length >= FULL_ENOUGH && thread?.isUp() === true) flush();
       else schedule();
     });
   }
@@ -122,15 +123,16 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
     call: (name, ...args) => enqueue(() => ({ order: { name, args } })),
     look() {
       isLookWanted = true;
-      if (underWay === 0) flush();
+      flush();
     },
     async close() {
       isClosed = true;
-      while (queue.length > 0) flush();
-      if (underWay > 0) {
-        await new Promise<void>((resolve) => {
-          drained = resolve;
-        });
+      while (queue.length > 0 || isUnderWay) {
+        flush();
+        if (isUnderWay)
+          await new Promise<void>((resolve) => {
+            drained = resolve;
+          });
       }
       await thread?.close();
     },

@@ -83,23 +83,42 @@ describe("the thread", () => {
     await backend.close();
   });
 
-  it("is asked to look with the next batch, and alone only when it has nothing to do", async () => {
+  async function openGroup() {
     const { db, counted, thread, batches, backend } = open();
     await thread.start();
     const watcher = { sent() {}, settled() {}, ended() {}, sentToThread() {}, cameBack() {}, foreignWrites() {} };
     const reload = () => expect.unreachable();
     const group = createGroupCommit({ now: () => 0, write: createWriteBatch(db), thread: counted, reload, watcher });
+    return { group, batches, backend };
+  }
+
+  it("gets its next batch when the answers of the last one have left", async () => {
+    const { group, batches, backend } = await openGroup();
+    const first = group.commit(creation({ at: 0 }));
+    await new Promise(setImmediate);
+    const others = Promise.all(many(20).map(group.commit));
+    await first;
+    expect(batches).toEqual([1]);
+    await new Promise(setImmediate);
+    expect(batches).toEqual([1, 20]);
+    await others;
+    await backend.close();
+  });
+
+  it("is asked to look with the next batch, and alone only when it has nothing to do", async () => {
+    const { group, batches, backend } = await openGroup();
     const first = group.commit(creation({ at: 0 }));
     await new Promise(setImmediate);
     const second = Promise.all(many(16).map(group.commit));
     group.look();
-    await first;
+    await Promise.all([first, second]);
     expect(batches).toEqual([1, 16]);
-    const third = Promise.all(many(16).map(group.commit));
-    await Promise.all([second, third]);
-    expect(batches).toEqual([1, 16, 16]);
     group.look();
-    expect(batches).toEqual([1, 16, 16, 0]);
+    expect(batches).toEqual([1, 16, 0]);
+    // Nobody waits for a look.
+    const third = Promise.all(many(16).map(group.commit));
+    expect(batches).toEqual([1, 16, 0, 16]);
+    await third;
     await backend.close();
   });
 
