@@ -3,9 +3,9 @@
  *
  *   commit, call ──▶ queue ──▶ batch ──▶ thread, or here while there is none ──▶ COMMIT ──▶ all answers
  *
- * The queue is sent with the next turn of the event loop; to the thread, a good many are sent at once. It has one batch at a time.
- * What comes meanwhile goes when that has come back, and after its answers have left: whoever they wake needs a core, and until the
- * thread has its next batch one is free.
+ * The queue is sent with the next turn of the event loop; to the thread, a good many are sent at once. While it is busy writing, one
+ * more batch may wait for it. Once it has written, the next one goes after the answers of the last have left: whoever they wake
+ * needs a core, and until the thread has something to do one is free.
  *
  * Refusals wait for the COMMIT too: they may tell of a change that was made earlier in their own group.
  */
@@ -21,6 +21,7 @@ import type { WriterThread } from "./writer-thread.ts";
 const MAX_GROUP = 256;
 /** So many are worth a message of their own. */
 const FULL_ENOUGH = 16;
+const MAX_UNDER_WAY = 2;
 /** Commands and quiet servers never have so many, and need no thread. */
 const CHANGES_BEFORE_THREAD = 50;
 
@@ -61,7 +62,7 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
   let isClosed = false;
   let isScheduled = false;
   let isLookWanted = false;
-  let isUnderWay = false;
+  let underWay = 0;
   let changes = 0;
   let drained = (): void => {};
 
@@ -74,8 +75,13 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
     });
   }
 
+  function mayFlush(): boolean {
+    if (underWay === 0) return true;
+    return underWay < MAX_UNDER_WAY && queue.length >= FULL_ENOUGH && thread?.isBusy() === true;
+  }
+
   function flush(): void {
-    if (isUnderWay || (queue.length === 0 && !isLookWanted)) return;
+    if (!mayFlush() || (queue.length === 0 && !isLookWanted)) return;
     isLookWanted = false;
     const group = queue.splice(0, MAX_GROUP);
     for (const { change } of group) if (change !== undefined) watcher.sent(change);
@@ -91,14 +97,14 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
   function flushToThread(to: WriterThread, group: Queued[], batch: Batch): void {
     // One that only looks keeps nobody waiting: a batch may follow it at once.
     const commits = group.length > 0;
-    if (commits) isUnderWay = true;
+    if (commits) underWay += 1;
     watcher.sentToThread();
     to.send(batch, (answer) => {
-      if (commits) isUnderWay = false;
+      if (commits) underWay -= 1;
       watcher.cameBack({ commits });
       changes += settle(group, batch.at, answer instanceof Error ? diedOver(group, answer) : answer);
       if (queue.length > 0 || isLookWanted) schedule();
-      if (!isUnderWay) drained();
+      if (underWay === 0) drained();
     });
   }
 
@@ -127,9 +133,9 @@ export function createGroupCommit({ now, write, thread, reload, watcher }: Group
     },
     async close() {
       isClosed = true;
-      while (queue.length > 0 || isUnderWay) {
+      while (queue.length > 0 || underWay > 0) {
         flush();
-        if (isUnderWay)
+        if (underWay > 0)
           await new Promise<void>((resolve) => {
             drained = resolve;
           });

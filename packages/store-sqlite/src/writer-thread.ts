@@ -6,6 +6,8 @@ export interface WriterThread {
   /** Begins to bring it up, if it is not yet; resolves when it can be sent batches, or never will. */
   start(): Promise<void>;
   isUp(): boolean;
+  /** Whether it still writes: what it has written, and has not yet told, no longer counts. */
+  isBusy(): boolean;
   /** Only while it is up. `answered` is called in the order of sending; with why the thread has ended, should it end over it. */
   send(batch: Batch, answered: Answered): void;
   /** Writes what was sent, then ends. */
@@ -27,9 +29,13 @@ export function createWriterThread(file: string): WriterThread {
   let isUp = false;
   let ended: Promise<unknown> = Promise.resolve();
   let waiting: Answered[] = [];
+  let sent = 0;
+  let written: Int32Array = new Int32Array(1);
 
   function start(): Promise<void> {
-    const workerData = { file, keepsCompiled: getCompileCacheDir() !== undefined };
+    sent = 0;
+    written = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const workerData = { file, written, keepsCompiled: getCompileCacheDir() !== undefined };
     const starting = new Worker(new URL("./writer/start-thread.mjs", import.meta.url), { workerData, resourceLimits });
     // What it is busy with holds the process, itself it does not.
     starting.unref();
@@ -69,7 +75,9 @@ export function createWriterThread(file: string): WriterThread {
       return started;
     },
     isUp: () => isUp,
+    isBusy: () => isUp && Atomics.load(written, 0) !== sent,
     send(batch, tell) {
+      sent = (sent + 1) | 0;
       if (waiting.length === 0) worker?.ref();
       waiting.push(tell);
       worker?.postMessage(batch);

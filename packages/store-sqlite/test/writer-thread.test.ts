@@ -4,8 +4,6 @@ import type { Change } from "@formbridge/core";
 import { migrate, openDatabase, openSqliteBackend } from "@formbridge/store-sqlite";
 import { describe, expect, it } from "vitest";
 import { createSqliteBackend } from "../src/backend.ts";
-import { createGroupCommit } from "../src/group-commit.ts";
-import { createWriteBatch } from "../src/writer/write-batch.ts";
 import { createWriterThread } from "../src/writer-thread.ts";
 import { tempFile } from "./temp-file.ts";
 
@@ -28,7 +26,7 @@ function open() {
   };
   const backend = createSqliteBackend(db, { now: () => 0, thread: counted });
   const count = () => db.prepare("SELECT count(*) FROM submissions").pluck().get();
-  return { file, db, thread, counted, batches, backend, count };
+  return { file, db, thread, batches, backend, count };
 }
 
 describe("the thread", () => {
@@ -80,45 +78,6 @@ describe("the thread", () => {
     expect(await backend.webhooks.claim(9, 9)).toEqual([]);
     expect(await backend.retention.removeErased(0, 9)).toBe(0);
     expect(batches).toEqual([]);
-    await backend.close();
-  });
-
-  async function openGroup() {
-    const { db, counted, thread, batches, backend } = open();
-    await thread.start();
-    const watcher = { sent() {}, settled() {}, ended() {}, sentToThread() {}, cameBack() {}, foreignWrites() {} };
-    const reload = () => expect.unreachable();
-    const group = createGroupCommit({ now: () => 0, write: createWriteBatch(db), thread: counted, reload, watcher });
-    return { group, batches, backend };
-  }
-
-  it("gets its next batch when the answers of the last one have left", async () => {
-    const { group, batches, backend } = await openGroup();
-    const first = group.commit(creation({ at: 0 }));
-    await new Promise(setImmediate);
-    const others = Promise.all(many(20).map(group.commit));
-    await first;
-    expect(batches).toEqual([1]);
-    await new Promise(setImmediate);
-    expect(batches).toEqual([1, 20]);
-    await others;
-    await backend.close();
-  });
-
-  it("is asked to look with the next batch, and alone only when it has nothing to do", async () => {
-    const { group, batches, backend } = await openGroup();
-    const first = group.commit(creation({ at: 0 }));
-    await new Promise(setImmediate);
-    const second = Promise.all(many(16).map(group.commit));
-    group.look();
-    await Promise.all([first, second]);
-    expect(batches).toEqual([1, 16]);
-    group.look();
-    expect(batches).toEqual([1, 16, 0]);
-    // Nobody waits for a look.
-    const third = Promise.all(many(16).map(group.commit));
-    expect(batches).toEqual([1, 16, 0, 16]);
-    await third;
     await backend.close();
   });
 

@@ -3,14 +3,17 @@ import { parentPort, workerData } from "node:worker_threads";
 import { keepLess, LOG_PAGES, openDatabase } from "../database.ts";
 import { type Batch, createWriteBatch } from "./write-batch.ts";
 
-const db = openDatabase((workerData as { file: string }).file);
+const { file, written } = workerData as { file: string; written: Int32Array };
+const db = openDatabase(file);
 keepLess(db);
 db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
 const write = createWriteBatch(db);
 
 parentPort?.on("message", (order: Batch | "close") => {
   if (order !== "close") {
-    parentPort?.postMessage(write(order));
+    const answer = write(order);
+    Atomics.add(written, 0, 1);
+    parentPort?.postMessage(answer);
     return;
   }
   db.close();
