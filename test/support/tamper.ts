@@ -1,13 +1,8 @@
 import type { Database } from "better-sqlite3";
 
-/** An event as it rests in the file, its parts by their names. */
-export type StoredEvent = Record<(typeof PARTS)[number], unknown>;
-
-const PARTS = [
+const TEXTS = [
   "stream",
   "seq",
-  "prevHash",
-  "hash",
   "eventId",
   "type",
   "ts",
@@ -15,24 +10,43 @@ const PARTS = [
   "version",
   "actor",
   "actorSalt",
-  "actorDigest",
   "payload",
   "payloadSalt",
-  "payloadDigest",
 ] as const;
+const HASHES = ["prevHash", "hash", "actorDigest", "payloadDigest"] as const;
+const HASH_BYTES = 32;
 
-const open = (values: unknown[]): StoredEvent =>
-  Object.fromEntries(PARTS.map((part, index) => [part, values[index]])) as StoredEvent;
+/** An event as it rests in the file, its parts by their names. */
+export type StoredEvent = Record<(typeof TEXTS)[number] | (typeof HASHES)[number], unknown>;
 
-const OF_ID = "sid = (SELECT sid FROM submissions WHERE submission_id = ?)";
+interface Row {
+  position: number;
+  events: string;
+  hashes: Buffer;
+}
+
+function eventsOf({ events, hashes }: Row): StoredEvent[] {
+  return (JSON.parse(events) as unknown[][]).map((values, index) => {
+    const texts = TEXTS.map((name, place) => [name, values[place]]);
+    const proofs = HASHES.map((name, place) => {
+      const at = (index * HASHES.length + place) * HASH_BYTES;
+      return [name, hashes.toString("hex", at, at + HASH_BYTES)];
+    });
+    return Object.fromEntries([...texts, ...proofs]) as StoredEvent;
+  });
+}
+
+const rowsOf = (db: Database, submissionId: string): Row[] =>
+  db
+    .prepare<[string], Row>(
+      `SELECT position, events, hashes FROM commits
+       WHERE sid = (SELECT sid FROM submissions WHERE submission_id = ?) ORDER BY position`,
+    )
+    .all(submissionId);
 
 /** The events of a submission as they rest in the file. */
 export const storedEvents = (db: Database, submissionId: string): StoredEvent[] =>
-  db
-    .prepare<[string], string>(`SELECT events FROM commits WHERE ${OF_ID} ORDER BY position`)
-    .pluck()
-    .all(submissionId)
-    .flatMap((text) => (JSON.parse(text) as unknown[][]).map(open));
+  rowsOf(db, submissionId).flatMap(eventsOf);
 
 /** Rewrites them as somebody does who has the file: `undefined` takes an event out. Answers how many are no longer what they were. */
 export function tamper(
@@ -40,20 +54,16 @@ export function tamper(
   submissionId: string,
   change: (event: StoredEvent) => StoredEvent | undefined,
 ): number {
-  const rows = db
-    .prepare<[string], { position: number; events: string }>(`SELECT position, events FROM commits WHERE ${OF_ID}`)
-    .all(submissionId);
-  const update = db.prepare("UPDATE commits SET events = ? WHERE position = ?");
+  const update = db.prepare("UPDATE commits SET events = ?, hashes = ? WHERE position = ?");
   let changed = 0;
-  for (const { position, events } of rows) {
-    const left: unknown[] = [];
-    for (const values of JSON.parse(events) as unknown[][]) {
-      const altered = change(open(values));
-      const written = altered && PARTS.map((part) => altered[part]);
-      if (written !== undefined) left.push(written);
-      if (JSON.stringify(written) !== JSON.stringify(values)) changed += 1;
-    }
-    update.run(JSON.stringify(left), position);
+  for (const row of rowsOf(db, submissionId)) {
+    const before = eventsOf(row);
+    const after = before.map(change);
+    changed += before.filter((event, index) => JSON.stringify(event) !== JSON.stringify(after[index])).length;
+    const left = after.filter((event) => event !== undefined);
+    const texts = left.map((event) => TEXTS.map((name) => event[name]));
+    const hashes = left.flatMap((event) => HASHES.map((name) => event[name])).join("");
+    update.run(JSON.stringify(texts), Buffer.from(hashes, "hex"), row.position);
   }
   return changed;
 }

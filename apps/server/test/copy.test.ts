@@ -266,6 +266,8 @@ describe("what it refuses, and how it goes on", () => {
       .pluck()
       .all();
     db.close();
-    expect(tables.filter((name) => name !== "schema_migrations").toSorted()).toEqual(COPY_KINDS.toSorted());
+    // Events rest in the rows of their commits.
+    const copied = COPY_KINDS.map((kind) => (kind === "events" ? "commits" : kind));
+    expect(tables.filter((name) => name !== "schema_migrations").toSorted()).toEqual(copied.toSorted());
   });
 });

@@ -2,8 +2,11 @@ import Sqlite, { type Database } from "better-sqlite3";
 
 /** Whoever writes waits, and all who write behind it: long enough for a command that writes a row, not for one that forgot to end. */
 const BUSY_TIMEOUT_MS = 1_000;
-/** Where a thread empties the log, a commit does it only from here on; a thread that keeps up leaves it hardly anything to do. */
-export const LOG_PAGES = 8_000;
+/**
+ * Where a thread empties the log, a commit does it only from here on. Under steady load the log starts again only after such a commit,
+ * since the thread never finds it at rest; and the commit waits for the disk, so it must be rare.
+ */
+export const LOG_PAGES = 32_000;
 
 /** Enough for reads of a file with millions of tokens. */
 const CACHE_KIB = 32_768;

@@ -1,5 +1,6 @@
 import {
   type AuditEvent,
+  type ChainedEvent,
   type Change,
   endedAt,
   erasedRecord,
@@ -11,7 +12,6 @@ import {
   reviewLinksIn,
   textAroundPlace,
 } from "@formbridge/core";
-import { eventText, toldText } from "./writer/event-text.ts";
 import type {
   AuditColumns,
   ErasureColumns,
@@ -22,6 +22,7 @@ import type {
   LinkColumns,
   RecordColumns,
 } from "./writer/flat-change.ts";
+import { NO_EVENTS, type RestingTexts, textOf, toldText, withEvent } from "./writer/resting-events.ts";
 
 /** All that is made of a change with what the domain knows is made here: whoever writes it only puts columns into rows. */
 export function encodeChange(change: Change): Flat {
@@ -52,6 +53,7 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
   const { submission, sealedFields = null } = change.row;
   const { state, expiresAt, warnAt = null } = submission;
   const editable = isEditable(state);
+  const events = restingTexts(change.events);
   return [
     "absent" in expect ? null : expect.revision,
     "absent" in expect ? null : (expect.notAfter ?? null),
@@ -75,8 +77,9 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
     token?.epoch ?? 0,
     submission.token.issuedAt,
     token?.expiresAt ?? 0,
-    change.events.length,
-    textOfAll(change.events),
+    events.count,
+    events.texts,
+    events.hashes,
     change.audit.length,
     change.jobs.length,
     change.dropJobs.length,
@@ -87,16 +90,19 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
   ];
 }
 
-function textOfAll(events: Change["events"]): string {
-  let texts = "";
-  for (const event of events) texts += `${texts === "" ? "" : ","}${eventText(event, toldText(event))}`;
-  return texts;
+function restingTexts(events: readonly ChainedEvent[]): RestingTexts {
+  let all = NO_EVENTS;
+  for (const event of events) {
+    const { prevHash, hash, actorDigest, payloadDigest } = event;
+    all = withEvent(all, textOf(event, toldText(event)), prevHash + hash + actorDigest + payloadDigest);
+  }
+  return all;
 }
 
 function auditColumns(event: AuditEvent): AuditColumns {
   if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
   const { before, after } = textAroundPlace(event);
-  return [before, after, event.stream, toldText(event)];
+  return [before, after, event.stream, toldText(event), event.actorDigest + event.payloadDigest];
 }
 
 const recordColumns = (key: KeyWrite): RecordColumns => [

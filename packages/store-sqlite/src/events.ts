@@ -1,21 +1,13 @@
-import {
-  type ChainedEvent,
-  type EventFilter,
-  type EventLog,
-  type FeedEvent,
-  type Instant,
-  MAX_PAGE_SIZE,
-  toIso,
-} from "@formbridge/core";
+import { type EventFilter, type EventLog, type FeedEvent, type Instant, MAX_PAGE_SIZE, toIso } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import { headOf } from "./writer/chain.ts";
-import { idOf, type RestingEvent } from "./writer/event-text.ts";
 import { LAST_POSITION } from "./writer/events.ts";
+import { idOf, openEvents, type RestingEvent } from "./writer/resting-events.ts";
 
 /** What one commit told; `position` is that of its last event. */
-type CommitColumns = [position: number, submissionId: string, intakeId: string, events: string];
-const COLUMNS = "c.position, s.submission_id, s.intake_id, c.events";
+type CommitColumns = [position: number, submissionId: string, intakeId: string, events: string, hashes: Buffer];
+const COLUMNS = "c.position, s.submission_id, s.intake_id, c.events, c.hashes";
 
 interface PlacedEvent extends FeedEvent {
   /** Its share of the row's text. */
@@ -26,36 +18,12 @@ interface PlacedEvent extends FeedEvent {
 const firstPosition = (last: number, events: readonly unknown[]): number => last - events.length + 1;
 
 function* eventsIn(rows: Iterable<CommitColumns>): Generator<PlacedEvent, void, undefined> {
-  for (const [last, submissionId, intakeId, text] of rows) {
-    const resting = JSON.parse(text) as RestingEvent[];
-    const first = firstPosition(last, resting);
-    const size = text.length / resting.length;
-    for (const [index, one] of resting.entries())
-      yield { position: first + index, intakeId, event: eventOf(one, submissionId), size };
+  for (const [last, submissionId, intakeId, texts, hashes] of rows) {
+    const events = openEvents(texts, hashes, submissionId);
+    const first = firstPosition(last, events);
+    const size = texts.length / events.length;
+    for (const [index, event] of events.entries()) yield { position: first + index, intakeId, event, size };
   }
-}
-
-function eventOf(resting: RestingEvent, submissionId: string): ChainedEvent {
-  const [stream, seq, prevHash, hash, eventId, type, ts, state, version, ...said] = resting;
-  const [actor, actorSalt, actorDigest, payload, payloadSalt, payloadDigest] = said;
-  return {
-    eventId,
-    seq,
-    stream,
-    type,
-    submissionId,
-    ts,
-    state,
-    version,
-    actor,
-    payload,
-    actorSalt,
-    actorDigest,
-    payloadSalt,
-    payloadDigest,
-    prevHash,
-    hash,
-  };
 }
 
 interface Wanted extends EventFilter {

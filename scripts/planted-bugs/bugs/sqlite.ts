@@ -62,8 +62,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    append(owner, change.events, audit);",
-        replace: "    queueMicrotask(() => append(owner, change.events, audit));",
+        find: "    append(owner, events);",
+        replace: "    queueMicrotask(() => append(owner, events));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -74,8 +74,8 @@ export const SQLITE: readonly PlantedBug[] = [
     file: APPLY,
     edits: [
       {
-        find: "    append(owner, change.events, audit);",
-        replace: "    setImmediate(() => append(owner, change.events, audit));",
+        find: "    append(owner, events);",
+        replace: "    setImmediate(() => append(owner, events));",
       },
     ],
     caughtBy: [CONFORMANCE],

@@ -6,6 +6,7 @@ import type { FlatChange } from "./flat-change.ts";
 import { createHandoffWriter } from "./handoffs.ts";
 import { createJobWriter } from "./jobs.ts";
 import { createRecordFinder, createRecordWriter } from "./records.ts";
+import type { RestingTexts } from "./resting-events.ts";
 import { createEraser } from "./retention.ts";
 import { createReviewLinkWriter } from "./review-links.ts";
 import { createRowWriter, type Standing } from "./submission-rows.ts";
@@ -18,8 +19,8 @@ export const COMMITTED = 0;
 
 interface Written {
   sid: number;
-  /** Texts of the audit events. */
-  audit: string[];
+  /** All that the commit tells. */
+  events: RestingTexts;
 }
 
 /** Checks one change and writes it. Runs inside the group's transaction; refuses before it writes anything. */
@@ -47,13 +48,13 @@ export function createApplyChange(db: Database): (change: FlatChange, at: Instan
 
   /** Undefined: the submission was to be new, and is not. */
   function writeRow(change: FlatChange, standing: Standing | undefined): Written | undefined {
-    const { texts: audit, ...heads } = chainAudit(change.audit, standing);
+    const { events, ...heads } = chainAudit(change.audit, change.events, standing);
     if (standing !== undefined) {
       rows.update(standing, change, heads);
-      return { sid: standing.sid, audit };
+      return { sid: standing.sid, events };
     }
     const sid = rows.insert(change, heads);
-    return sid === undefined ? undefined : { sid, audit };
+    return sid === undefined ? undefined : { sid, events };
   }
 
   function writeRecord(
@@ -74,10 +75,10 @@ export function createApplyChange(db: Database): (change: FlatChange, at: Instan
 
     const written = writeRow(change, standing);
     if (written === undefined) return { kind: "stale" };
-    const { sid, audit } = written;
+    const { sid, events } = written;
     const owner = { sid, tenant: change.tenant };
     tokens.issue(owner, change);
-    append(owner, change.events, audit);
+    append(owner, events);
     writeRecord(change, standing, { sid, at });
     for (const handoff of change.handoffs) handoffs.put(handoff);
     for (const link of change.links) links.put(link);

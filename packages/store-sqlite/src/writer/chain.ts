@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ChainHead } from "@formbridge/core";
-import { eventText } from "./event-text.ts";
 import type { AuditColumns } from "./flat-change.ts";
+import { type RestingTexts, textOf, withEvent } from "./resting-events.ts";
 
 const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
@@ -21,17 +21,22 @@ export interface AuditHeads {
   idempotencyHead: ChainHead;
 }
 
-/** Puts audit events at the ends of their streams, and answers their texts. Without heads, the streams begin here. */
-export function chainAudit(audit: readonly AuditColumns[], heads?: AuditHeads): AuditHeads & { texts: string[] } {
+/** Puts audit events at the ends of their streams, and adds them to what else is told. Without heads, the streams begin here. */
+export function chainAudit(
+  audit: readonly AuditColumns[],
+  told: RestingTexts,
+  heads?: AuditHeads,
+): AuditHeads & { events: RestingTexts } {
   let { tokenHead, idempotencyHead } = heads ?? { tokenHead: EMPTY_HEAD, idempotencyHead: EMPTY_HEAD };
-  const texts = audit.map(([before, after, stream, told]) => {
-    const { seq: last, hash: prevHash } = stream === "token" ? tokenHead : idempotencyHead;
+  let events = told;
+  for (const [before, after, stream, text, digests] of audit) {
+    const { seq: last, hash: previous } = stream === "token" ? tokenHead : idempotencyHead;
     const seq = last + 1;
-    const own = hash("sha256", `${before}${prevHash}","seq":${seq}${after}`, "hex");
+    const own = hash("sha256", `${before}${previous}","seq":${seq}${after}`, "hex");
     const head = { seq, hash: own };
     if (stream === "token") tokenHead = head;
     else idempotencyHead = head;
-    return eventText({ stream, seq, prevHash, hash: own }, told);
-  });
-  return { texts, tokenHead, idempotencyHead };
+    events = withEvent(events, textOf({ stream, seq }, text), previous + own + digests);
+  }
+  return { events, tokenHead, idempotencyHead };
 }

@@ -8,6 +8,7 @@
  */
 import type { EventStream } from "@formbridge/contract";
 import type { Hash, Instant, KeyedOperation } from "@formbridge/core";
+import type { RestingTexts } from "./resting-events.ts";
 
 export type Column = string | number | null;
 export type Flat = Column[];
@@ -37,9 +38,10 @@ export type Head = [
   tokenEpoch: number,
   tokenIssuedAt: Instant,
   tokenExpiresAt: Instant,
-  /** Events of the submission stream, and their texts, with commas between them. */
+  /** `RestingTexts` of the submission stream. */
   events: number,
   eventTexts: string,
+  eventHashes: string,
   audit: number,
   jobs: number,
   droppedJobs: number,
@@ -48,7 +50,7 @@ export type Head = [
   records: 0 | 1,
   erasures: 0 | 1,
 ];
-const HEAD = 31;
+const HEAD = 32;
 const DOC = 17;
 
 /** The document that a change writes. */
@@ -56,9 +58,9 @@ export const docIn = (flat: Flat): string => (flat as Column[] as unknown as Hea
 
 /**
  * Its place in the chain is known only where it is written: `before` and `after` are the text that its hash covers, cut there. `told`
- * is what it says, as it rests (`event-text.ts`).
+ * is what it says, as it rests (`resting-events.ts`), `digests` those of its actor and payload.
  */
-export type AuditColumns = [before: string, after: string, stream: EventStream, told: string];
+export type AuditColumns = [before: string, after: string, stream: EventStream, told: string, digests: string];
 export type JobColumns = [key: string, kind: string, lane: string, runAt: Instant];
 export type LinkColumns = [linkId: string, submissionId: string, hash: Hash, forgetAfter: Instant, doc: string];
 export type HandoffColumns = [
@@ -116,7 +118,7 @@ export interface FlatChange extends Moments {
   sealedFields: string | null;
   doc: string;
   token: { hash: Hash; epoch: number; issuedAt: Instant; expiresAt: Instant } | undefined;
-  events: { count: number; texts: string };
+  events: RestingTexts;
   audit: AuditColumns[];
   jobs: JobColumns[];
   droppedJobs: string[];
@@ -126,7 +128,7 @@ export interface FlatChange extends Moments {
   erasure: ErasureColumns | undefined;
 }
 
-const WIDTH = { audit: 4, job: 4, link: 5, handoff: 5, record: 11, erasure: 5 } as const;
+const WIDTH = { audit: 5, job: 4, link: 5, handoff: 5, record: 11, erasure: 5 } as const;
 
 export function decodeChange(flat: Flat): FlatChange {
   const head = flat as Column[] as unknown as Head;
@@ -157,13 +159,13 @@ export function decodeChange(flat: Flat): FlatChange {
     sealedFields: head[16],
     doc: head[DOC],
     token: tokenHash === null ? undefined : { hash: tokenHash, epoch, issuedAt, expiresAt },
-    events: { count: head[22], texts: head[23] },
-    audit: rows<AuditColumns>(head[24], WIDTH.audit),
-    jobs: rows<JobColumns>(head[25], WIDTH.job),
-    droppedJobs: rows<[key: string]>(head[26], 1).map(([key]) => key),
-    links: rows<LinkColumns>(head[27], WIDTH.link),
-    handoffs: rows<HandoffColumns>(head[28], WIDTH.handoff),
-    record: rows<RecordColumns>(head[29], WIDTH.record)[0],
-    erasure: rows<ErasureColumns>(head[30], WIDTH.erasure)[0],
+    events: { count: head[22], texts: head[23], hashes: head[24] },
+    audit: rows<AuditColumns>(head[25], WIDTH.audit),
+    jobs: rows<JobColumns>(head[26], WIDTH.job),
+    droppedJobs: rows<[key: string]>(head[27], 1).map(([key]) => key),
+    links: rows<LinkColumns>(head[28], WIDTH.link),
+    handoffs: rows<HandoffColumns>(head[29], WIDTH.handoff),
+    record: rows<RecordColumns>(head[30], WIDTH.record)[0],
+    erasure: rows<ErasureColumns>(head[31], WIDTH.erasure)[0],
   };
 }

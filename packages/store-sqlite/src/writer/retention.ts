@@ -1,7 +1,7 @@
 import type { Instant } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
-import { erasedEvent, idOf, type RestingEvent } from "./event-text.ts";
 import type { ErasureColumns, FlatChange } from "./flat-change.ts";
+import { erasedEvent, idOf, type RestingEvent } from "./resting-events.ts";
 
 const RECORDS_OF = ["keep_after_end_ms IS NOT NULL", "keep_after_end_ms IS NULL"] as const;
 
@@ -56,7 +56,7 @@ export function createRemover(db: Database): (before: Instant, limit: number) =>
   const erasedBefore = createErasedBefore(db);
   const removals = [
     // The place of the log's last row must not be given out again: who follows the log has seen it.
-    "UPDATE commits SET sid = 0, tenant = '', events = '[]' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",
+    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",
     "DELETE FROM commits WHERE sid = ?",
     ...RECORDS_OF.map((which) => `DELETE FROM records WHERE sid = ? AND ${which}`),
     "DELETE FROM submissions WHERE sid = ?",
