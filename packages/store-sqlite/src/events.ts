@@ -10,7 +10,7 @@ type CommitColumns = [position: number, submissionId: string, intakeId: string, 
 const COLUMNS = "c.position, s.submission_id, s.intake_id, c.events, c.hashes";
 
 interface PlacedEvent extends FeedEvent {
-  /** Its share of the row's text. */
+  /** Of its row's text: no event is larger than what it stands in. */
   size: number;
 }
 
@@ -21,8 +21,8 @@ function* eventsIn(rows: Iterable<CommitColumns>): Generator<PlacedEvent, void, 
   for (const [last, submissionId, intakeId, texts, hashes] of rows) {
     const events = openEvents(texts, hashes, submissionId);
     const first = firstPosition(last, events);
-    const size = texts.length / events.length;
-    for (const [index, event] of events.entries()) yield { position: first + index, intakeId, event, size };
+    for (const [index, event] of events.entries())
+      yield { position: first + index, intakeId, event, size: texts.length };
   }
 }
 

@@ -165,6 +165,33 @@ export const SQLITE: readonly PlantedBug[] = [
     caughtBy: [CONFORMANCE],
   },
   {
+    name: "sqlite-position-given-twice",
+    breaks:
+      "When the newest submission is removed, its places in the feed are given out again: who follows it misses events.",
+    file: "packages/store-sqlite/src/writer/retention.ts",
+    edits: [
+      {
+        find: `    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",\n`,
+        replace: "",
+      },
+    ],
+    caughtBy: [CONFORMANCE],
+  },
+  {
+    name: "sqlite-event-shown-twice",
+    breaks: "A page of the feed begins with the last event of the page before it.",
+    file: "packages/store-sqlite/src/events.ts",
+    edits: [{ find: "    position > after &&", replace: "    position >= after &&" }],
+    caughtBy: [CONFORMANCE],
+  },
+  {
+    name: "sqlite-payload-taken-for-event",
+    breaks: "Whoever writes the id of an event into a field moves the place from which others read on.",
+    file: "packages/store-sqlite/src/events.ts",
+    edits: [{ find: "idOf(event) === eventId)", replace: "JSON.stringify(event).includes(eventId))" }],
+    caughtBy: [CONFORMANCE],
+  },
+  {
     name: "sqlite-tenant-not-in-records",
     breaks: "A key of one tenant finds the recorded answer of another.",
     file: "packages/store-sqlite/src/writer/records.ts",
