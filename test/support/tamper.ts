@@ -1,45 +1,39 @@
 import type { Database } from "better-sqlite3";
 
-const TEXTS = [
-  "stream",
-  "seq",
-  "eventId",
-  "type",
-  "ts",
-  "state",
-  "version",
-  "actor",
-  "actorSalt",
-  "payload",
-  "payloadSalt",
-] as const;
+const EVENTS = ["stream", "seq", "eventId", "type", "ts", "state", "version"] as const;
+const SAID = ["actor", "actorSalt", "payload", "payloadSalt"] as const;
 const HASHES = ["prevHash", "hash", "actorDigest", "payloadDigest"] as const;
 const HASH_BYTES = 32;
 
 /** An event as it rests in the file, its parts by their names. */
-export type StoredEvent = Record<(typeof TEXTS)[number] | (typeof HASHES)[number], unknown>;
+export type StoredEvent = Record<(typeof EVENTS | typeof SAID | typeof HASHES)[number], unknown>;
 
 interface Row {
   position: number;
   events: string;
   hashes: Buffer;
+  said: string;
 }
 
-function eventsOf({ events, hashes }: Row): StoredEvent[] {
-  return (JSON.parse(events) as unknown[][]).map((values, index) => {
-    const texts = TEXTS.map((name, place) => [name, values[place]]);
-    const proofs = HASHES.map((name, place) => {
+function eventsOf({ events, hashes, said }: Row): StoredEvent[] {
+  const values = JSON.parse(said) as unknown[][];
+  return (JSON.parse(events) as unknown[][]).map((event, index) => {
+    const hashAt = (place: number): string => {
       const at = (index * HASHES.length + place) * HASH_BYTES;
-      return [name, hashes.toString("hex", at, at + HASH_BYTES)];
-    });
-    return Object.fromEntries([...texts, ...proofs]) as StoredEvent;
+      return hashes.toString("hex", at, at + HASH_BYTES);
+    };
+    return Object.fromEntries([
+      ...EVENTS.map((name, place) => [name, event[place]]),
+      ...SAID.map((name, place) => [name, values[index]?.[place]]),
+      ...HASHES.map((name, place) => [name, hashAt(place)]),
+    ]) as StoredEvent;
   });
 }
 
 const rowsOf = (db: Database, submissionId: string): Row[] =>
   db
     .prepare<[string], Row>(
-      `SELECT position, events, hashes FROM commits
+      `SELECT position, events, hashes, said FROM commits
        WHERE sid = (SELECT sid FROM submissions WHERE submission_id = ?) ORDER BY position`,
     )
     .all(submissionId);
@@ -54,16 +48,16 @@ export function tamper(
   submissionId: string,
   change: (event: StoredEvent) => StoredEvent | undefined,
 ): number {
-  const update = db.prepare("UPDATE commits SET events = ?, hashes = ? WHERE position = ?");
+  const update = db.prepare("UPDATE commits SET events = ?, hashes = ?, said = ? WHERE position = ?");
   let changed = 0;
   for (const row of rowsOf(db, submissionId)) {
     const before = eventsOf(row);
     const after = before.map(change);
     changed += before.filter((event, index) => JSON.stringify(event) !== JSON.stringify(after[index])).length;
     const left = after.filter((event) => event !== undefined);
-    const texts = left.map((event) => TEXTS.map((name) => event[name]));
-    const hashes = left.flatMap((event) => HASHES.map((name) => event[name])).join("");
-    update.run(JSON.stringify(texts), Buffer.from(hashes, "hex"), row.position);
+    const partsOf = (names: readonly (keyof StoredEvent)[]) => left.map((event) => names.map((name) => event[name]));
+    const hashes = Buffer.from(partsOf(HASHES).flat().join(""), "hex");
+    update.run(JSON.stringify(partsOf(EVENTS)), hashes, JSON.stringify(partsOf(SAID)), row.position);
   }
   return changed;
 }

@@ -22,7 +22,7 @@ import type {
   LinkColumns,
   RecordColumns,
 } from "./writer/flat-change.ts";
-import { NO_EVENTS, type RestingTexts, textOf, toldText, withEvent } from "./writer/resting-events.ts";
+import { NO_EVENTS, type RestingTexts, saidText, textOf, toldText, withEvent } from "./writer/resting-events.ts";
 
 /** All that is made of a change with what the domain knows is made here: whoever writes it only puts columns into rows. */
 export function encodeChange(change: Change): Flat {
@@ -78,8 +78,9 @@ function headOf(change: Change, side: { links: number; handoffs: number }): Head
     submission.token.issuedAt,
     token?.expiresAt ?? 0,
     events.count,
-    events.texts,
+    events.events,
     events.hashes,
+    events.said,
     change.audit.length,
     change.jobs.length,
     change.dropJobs.length,
@@ -94,7 +95,8 @@ function restingTexts(events: readonly ChainedEvent[]): RestingTexts {
   let all = NO_EVENTS;
   for (const event of events) {
     const { prevHash, hash, actorDigest, payloadDigest } = event;
-    all = withEvent(all, textOf(event, toldText(event)), prevHash + hash + actorDigest + payloadDigest);
+    const hashes = prevHash + hash + actorDigest + payloadDigest;
+    all = withEvent(all, { events: textOf(event, toldText(event)), hashes, said: saidText(event) });
   }
   return all;
 }
@@ -102,7 +104,8 @@ function restingTexts(events: readonly ChainedEvent[]): RestingTexts {
 function auditColumns(event: AuditEvent): AuditColumns {
   if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
   const { before, after } = textAroundPlace(event);
-  return [before, after, event.stream, toldText(event), event.actorDigest + event.payloadDigest];
+  const digests = event.actorDigest + event.payloadDigest;
+  return [before, after, event.stream, toldText(event), digests, saidText(event)];
 }
 
 const recordColumns = (key: KeyWrite): RecordColumns => [

@@ -3,28 +3,26 @@ import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import { headOf } from "./writer/chain.ts";
 import { LAST_POSITION } from "./writer/events.ts";
-import { idOf, openEvents, type RestingEvent } from "./writer/resting-events.ts";
+import { idOf, openEvent, type RestingEvent, type Said } from "./writer/resting-events.ts";
 
 /** What one commit told; `position` is that of its last event. */
-type CommitColumns = [position: number, submissionId: string, intakeId: string, events: string, hashes: Buffer];
-const COLUMNS = "c.position, s.submission_id, s.intake_id, c.events, c.hashes";
+type CommitColumns = [
+  position: number,
+  submissionId: string,
+  intakeId: string,
+  events: string,
+  hashes: Buffer,
+  said: string,
+];
+const COLUMNS = "c.position, s.submission_id, s.intake_id, c.events, c.hashes, c.said";
 
 interface PlacedEvent extends FeedEvent {
-  /** Of its row's text: no event is larger than what it stands in. */
+  /** Of what its whole row says: no event is larger than that. */
   size: number;
 }
 
 /** Where the events of a row stand: the last one at the row's own position, the others just before it. */
 const firstPosition = (last: number, events: readonly unknown[]): number => last - events.length + 1;
-
-function* eventsIn(rows: Iterable<CommitColumns>): Generator<PlacedEvent, void, undefined> {
-  for (const [last, submissionId, intakeId, texts, hashes] of rows) {
-    const events = openEvents(texts, hashes, submissionId);
-    const first = firstPosition(last, events);
-    for (const [index, event] of events.entries())
-      yield { position: first + index, intakeId, event, size: texts.length };
-  }
-}
 
 interface Wanted extends EventFilter {
   after: number;
@@ -32,30 +30,40 @@ interface Wanted extends EventFilter {
   until?: string | undefined;
 }
 
+function* wantedEvents(rows: Iterable<CommitColumns>, wanted: Wanted): Generator<PlacedEvent, void, undefined> {
+  const wants = isWanted(wanted);
+  for (const [last, submissionId, intakeId, texts, hashes, text] of rows) {
+    const resting = JSON.parse(texts) as RestingEvent[];
+    const first = firstPosition(last, resting);
+    let said: Said[] | undefined;
+    for (const [index, one] of resting.entries()) {
+      const position = first + index;
+      if (!wants(position, one)) continue;
+      said ??= JSON.parse(text) as Said[];
+      yield { position, intakeId, event: openEvent(one, index, { submissionId, hashes, said }), size: text.length };
+    }
+  }
+}
+
 const isWanted =
   ({ after, streams, types, from, until }: Wanted) =>
-  ({ position, event: { stream, type, ts } }: PlacedEvent): boolean =>
+  (position: number, [stream, , , type, ts]: RestingEvent): boolean =>
     position > after &&
     streams.includes(stream) &&
     (types?.includes(type) ?? true) &&
     (from === undefined || ts >= from) &&
     (until === undefined || ts < until);
 
-/**
- * Words of which a row with a wanted event has at least one, as JSON. To look for a word takes a fraction of parsing the row; a
- * row that has it elsewhere is parsed for nothing.
- */
+/** Words of which a row with a wanted event has at least one, as JSON: to look for a word takes a fraction of parsing. */
 const wordsOf = ({ streams, types }: EventFilter): string =>
   JSON.stringify(types === undefined ? streams.map((stream) => `["${stream}",`) : types.map((type) => `"${type}"`));
 const HAS_A_WORD = "EXISTS (SELECT 1 FROM json_each(@words) WHERE instr(c.events, value) > 0)";
 
 /** A page is bounded by its length and by its size; one event always fits. */
-function takePage(events: Iterable<PlacedEvent>, wanted: Wanted, limit: number): PlacedEvent[] {
+function takePage(events: Iterable<PlacedEvent>, limit: number): PlacedEvent[] {
   const taken: PlacedEvent[] = [];
-  const wants = isWanted(wanted);
   let size = 0;
   for (const placed of events) {
-    if (!wants(placed)) continue;
     size += placed.size;
     if (taken.length > 0 && size > MAX_PAGE_SIZE) break;
     taken.push(placed);
@@ -95,7 +103,7 @@ export function createEventLog(db: Database): EventLog {
     )
     .raw();
   // From the end: whoever follows a submission asks for what came after one of its last events.
-  const mentioning = db
+  const having = db
     .prepare<[number, string], [position: number, events: string]>(
       "SELECT position, events FROM commits WHERE sid = ? AND instr(events, ?) > 0 ORDER BY position DESC",
     )
@@ -115,9 +123,8 @@ export function createEventLog(db: Database): EventLog {
     )
     .raw();
 
-  /** A payload may name any id: only an event's own one counts. */
   function positionOf(sid: number, eventId: string): number | undefined {
-    for (const [last, text] of mentioning.iterate(sid, JSON.stringify(eventId))) {
+    for (const [last, text] of having.iterate(sid, JSON.stringify(eventId))) {
       const resting = JSON.parse(text) as RestingEvent[];
       const index = resting.findIndex((event) => idOf(event) === eventId);
       if (index !== -1) return firstPosition(last, resting) + index;
@@ -133,7 +140,7 @@ export function createEventLog(db: Database): EventLog {
         if (after === undefined) return undefined;
         if (sid === undefined) return [];
         const rows = ofSubmission.iterate({ sid, after, words: wordsOf(filter) });
-        return takePage(eventsIn(rows), { ...filter, after }, limit).map(({ event }) => event);
+        return takePage(wantedEvents(rows, { ...filter, after }), limit).map(({ event }) => event);
       }),
     auditHeads: ({ tenant, submissionId }) =>
       answer(() => {
@@ -150,7 +157,7 @@ export function createEventLog(db: Database): EventLog {
         // Window by window: what a tenant does not want of a long log is passed over in bounded steps.
         for (let start = after, looked = 0; ; looked += 1) {
           const end = lastWithin.get({ start, end: start + FEED_WINDOW }) ?? start;
-          const page = takePage(eventsIn(ofAll.iterate({ ...parameters, start, end })), wanted, limit);
+          const page = takePage(wantedEvents(ofAll.iterate({ ...parameters, start, end }), wanted), limit);
           const events = page.map(({ position, intakeId, event }) => ({ position, intakeId, event }));
           if (events.length > 0) return { events, position: events.at(-1)?.position ?? end };
           if (end >= last || looked >= MAX_WINDOWS) return { events, position: end };

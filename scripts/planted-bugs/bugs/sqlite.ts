@@ -171,7 +171,7 @@ export const SQLITE: readonly PlantedBug[] = [
     file: "packages/store-sqlite/src/writer/retention.ts",
     edits: [
       {
-        find: `    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",\n`,
+        find: `    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'', said = '[]' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",\n`,
         replace: "",
       },
     ],
@@ -185,10 +185,10 @@ export const SQLITE: readonly PlantedBug[] = [
     caughtBy: [CONFORMANCE],
   },
   {
-    name: "sqlite-payload-taken-for-event",
-    breaks: "Whoever writes the id of an event into a field moves the place from which others read on.",
+    name: "sqlite-rest-of-commit-skipped",
+    breaks: "Whoever reads on after an event misses the others of its commit.",
     file: "packages/store-sqlite/src/events.ts",
-    edits: [{ find: "idOf(event) === eventId)", replace: "JSON.stringify(event).includes(eventId))" }],
+    edits: [{ find: "return firstPosition(last, resting) + index;", replace: "return last;" }],
     caughtBy: [CONFORMANCE],
   },
   {

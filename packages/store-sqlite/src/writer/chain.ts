@@ -29,14 +29,14 @@ export function chainAudit(
 ): AuditHeads & { events: RestingTexts } {
   let { tokenHead, idempotencyHead } = heads ?? { tokenHead: EMPTY_HEAD, idempotencyHead: EMPTY_HEAD };
   let events = told;
-  for (const [before, after, stream, text, digests] of audit) {
+  for (const [before, after, stream, text, digests, said] of audit) {
     const { seq: last, hash: previous } = stream === "token" ? tokenHead : idempotencyHead;
     const seq = last + 1;
     const own = hash("sha256", `${before}${previous}","seq":${seq}${after}`, "hex");
     const head = { seq, hash: own };
     if (stream === "token") tokenHead = head;
     else idempotencyHead = head;
-    events = withEvent(events, textOf({ stream, seq }, text), previous + own + digests);
+    events = withEvent(events, { events: textOf({ stream, seq }, text), hashes: previous + own + digests, said });
   }
   return { events, tokenHead, idempotencyHead };
 }

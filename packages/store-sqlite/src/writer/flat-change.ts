@@ -42,6 +42,7 @@ export type Head = [
   events: number,
   eventTexts: string,
   eventHashes: string,
+  eventsSaid: string,
   audit: number,
   jobs: number,
   droppedJobs: number,
@@ -50,17 +51,24 @@ export type Head = [
   records: 0 | 1,
   erasures: 0 | 1,
 ];
-const HEAD = 32;
+const HEAD = 33;
 const DOC = 17;
 
 /** The document that a change writes. */
 export const docIn = (flat: Flat): string => (flat as Column[] as unknown as Head)[DOC];
 
 /**
- * Its place in the chain is known only where it is written: `before` and `after` are the text that its hash covers, cut there. `told`
- * is what it says, as it rests (`resting-events.ts`), `digests` those of its actor and payload.
+ * Its place in the chain is known only where it is written: `before` and `after` are the text that its hash covers, cut there. The
+ * rest is as `resting-events.ts` has it, `digests` those of its actor and payload.
  */
-export type AuditColumns = [before: string, after: string, stream: EventStream, told: string, digests: string];
+export type AuditColumns = [
+  before: string,
+  after: string,
+  stream: EventStream,
+  told: string,
+  digests: string,
+  said: string,
+];
 export type JobColumns = [key: string, kind: string, lane: string, runAt: Instant];
 export type LinkColumns = [linkId: string, submissionId: string, hash: Hash, forgetAfter: Instant, doc: string];
 export type HandoffColumns = [
@@ -128,7 +136,7 @@ export interface FlatChange extends Moments {
   erasure: ErasureColumns | undefined;
 }
 
-const WIDTH = { audit: 5, job: 4, link: 5, handoff: 5, record: 11, erasure: 5 } as const;
+const WIDTH = { audit: 6, job: 4, link: 5, handoff: 5, record: 11, erasure: 5 } as const;
 
 export function decodeChange(flat: Flat): FlatChange {
   const head = flat as Column[] as unknown as Head;
@@ -159,13 +167,13 @@ export function decodeChange(flat: Flat): FlatChange {
     sealedFields: head[16],
     doc: head[DOC],
     token: tokenHash === null ? undefined : { hash: tokenHash, epoch, issuedAt, expiresAt },
-    events: { count: head[22], texts: head[23], hashes: head[24] },
-    audit: rows<AuditColumns>(head[25], WIDTH.audit),
-    jobs: rows<JobColumns>(head[26], WIDTH.job),
-    droppedJobs: rows<[key: string]>(head[27], 1).map(([key]) => key),
-    links: rows<LinkColumns>(head[28], WIDTH.link),
-    handoffs: rows<HandoffColumns>(head[29], WIDTH.handoff),
-    record: rows<RecordColumns>(head[30], WIDTH.record)[0],
-    erasure: rows<ErasureColumns>(head[31], WIDTH.erasure)[0],
+    events: { count: head[22], events: head[23], hashes: head[24], said: head[25] },
+    audit: rows<AuditColumns>(head[26], WIDTH.audit),
+    jobs: rows<JobColumns>(head[27], WIDTH.job),
+    droppedJobs: rows<[key: string]>(head[28], 1).map(([key]) => key),
+    links: rows<LinkColumns>(head[29], WIDTH.link),
+    handoffs: rows<HandoffColumns>(head[30], WIDTH.handoff),
+    record: rows<RecordColumns>(head[31], WIDTH.record)[0],
+    erasure: rows<ErasureColumns>(head[32], WIDTH.erasure)[0],
   };
 }

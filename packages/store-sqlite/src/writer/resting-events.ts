@@ -1,9 +1,9 @@
 /**
- * How events rest. What one commit tells is one row: a JSON array with this of each event,
+ * How events rest. What one commit tells is one row with three parts, each with something of every event, in their order:
  *
- *   [stream, seq, eventId, type, ts, state, version, actor, actorSalt, payload, payloadSalt]
- *
- * and beside it, as bytes, for each of them in the same order: prevHash · hash · actorDigest · payloadDigest.
+ *   events   a JSON array of [stream, seq, eventId, type, ts, state, version]: what they are found by
+ *   hashes   as bytes, prevHash · hash · actorDigest · payloadDigest
+ *   said     a JSON array of [actor, actorSalt, payload, payloadSalt]: what an erasure takes
  */
 import type { EventStream, EventType, SubmissionState } from "@formbridge/contract";
 import type { AuditEvent, ChainedEvent } from "@formbridge/core";
@@ -16,24 +16,34 @@ export type RestingEvent = [
   ts: string,
   state: SubmissionState,
   version: number,
+];
+
+export type Said = [
   actor: ChainedEvent["actor"],
   actorSalt: string | null,
   payload: ChainedEvent["payload"],
   payloadSalt: string | null,
 ];
+export const ERASED: Said = [null, null, null, null];
 
-/** The events of a commit as they go into its row: their texts with commas between them, and their hashes in hex. */
+/** The parts of a row as they are put together: texts with commas between the events, and hashes in hex. */
 export interface RestingTexts {
   count: number;
-  texts: string;
+  events: string;
   hashes: string;
+  said: string;
 }
 
-export const NO_EVENTS: RestingTexts = { count: 0, texts: "", hashes: "" };
+export const NO_EVENTS: RestingTexts = { count: 0, events: "", hashes: "", said: "" };
 
-export function withEvent(before: RestingTexts, text: string, hashes: string): RestingTexts {
-  const texts = before.count === 0 ? text : `${before.texts},${text}`;
-  return { count: before.count + 1, texts, hashes: before.hashes + hashes };
+export function withEvent(before: RestingTexts, event: Omit<RestingTexts, "count">): RestingTexts {
+  const comma = before.count === 0 ? "" : ",";
+  return {
+    count: before.count + 1,
+    events: before.events + comma + event.events,
+    hashes: before.hashes + event.hashes,
+    said: before.said + comma + event.said,
+  };
 }
 
 /** `told`: what `toldText` says of it, which is known before its place in the chain is. */
@@ -41,48 +51,47 @@ export const textOf = ({ stream, seq }: Pick<ChainedEvent, "stream" | "seq">, to
   `["${stream}",${seq},${told}]`;
 
 /** Ids, types, times and salts are our own words, with nothing in them to escape. */
-export const toldText = (event: AuditEvent): string =>
-  `"${event.eventId}","${event.type}","${event.ts}","${event.state}",${event.version},` +
-  `${JSON.stringify(event.actor)},${quoted(event.actorSalt)},${JSON.stringify(event.payload)},${quoted(event.payloadSalt)}`;
+export const toldText = ({ eventId, type, ts, state, version }: AuditEvent): string =>
+  `"${eventId}","${type}","${ts}","${state}",${version}`;
+
+export const saidText = ({ actor, actorSalt, payload, payloadSalt }: AuditEvent): string =>
+  `[${JSON.stringify(actor)},${quoted(actorSalt)},${JSON.stringify(payload)},${quoted(payloadSalt)}]`;
 
 const quoted = (word: string | null): string => (word === null ? "null" : `"${word}"`);
-
-/** The same event without what it says of whom: its hash covers digests, so its chain still holds. */
-export function erasedEvent(event: RestingEvent): RestingEvent {
-  const [stream, seq, eventId, type, ts, state, version] = event;
-  return [stream, seq, eventId, type, ts, state, version, null, null, null, null];
-}
-
-export const idOf = (event: RestingEvent): string => event[2];
 
 const HASH_BYTES = 32;
 const HASHES_EACH = 4;
 
-/** The events of a row, whole. */
-export function openEvents(texts: string, hashes: Buffer, submissionId: string): ChainedEvent[] {
-  return (JSON.parse(texts) as RestingEvent[]).map((event, index) => {
-    const hashAt = (place: number): string => {
-      const at = (index * HASHES_EACH + place) * HASH_BYTES;
-      return hashes.toString("hex", at, at + HASH_BYTES);
-    };
-    const [stream, seq, eventId, type, ts, state, version, actor, actorSalt, payload, payloadSalt] = event;
-    return {
-      eventId,
-      seq,
-      stream,
-      type,
-      submissionId,
-      ts,
-      state,
-      version,
-      actor,
-      payload,
-      actorSalt,
-      actorDigest: hashAt(2),
-      payloadSalt,
-      payloadDigest: hashAt(3),
-      prevHash: hashAt(0),
-      hash: hashAt(1),
-    };
-  });
+/** One event of a row, whole. `index`: its place in the row. */
+export function openEvent(
+  event: RestingEvent,
+  index: number,
+  row: { submissionId: string; hashes: Buffer; said: readonly Said[] },
+): ChainedEvent {
+  const hashAt = (place: number): string => {
+    const at = (index * HASHES_EACH + place) * HASH_BYTES;
+    return row.hashes.toString("hex", at, at + HASH_BYTES);
+  };
+  const [stream, seq, eventId, type, ts, state, version] = event;
+  const [actor, actorSalt, payload, payloadSalt] = row.said[index] ?? ERASED;
+  return {
+    eventId,
+    seq,
+    stream,
+    type,
+    submissionId: row.submissionId,
+    ts,
+    state,
+    version,
+    actor,
+    payload,
+    actorSalt,
+    actorDigest: hashAt(2),
+    payloadSalt,
+    payloadDigest: hashAt(3),
+    prevHash: hashAt(0),
+    hash: hashAt(1),
+  };
 }
+
+export const idOf = (event: RestingEvent): string => event[2];

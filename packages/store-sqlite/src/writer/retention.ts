@@ -1,7 +1,7 @@
 import type { Instant } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import type { ErasureColumns, FlatChange } from "./flat-change.ts";
-import { erasedEvent, idOf, type RestingEvent } from "./resting-events.ts";
+import { ERASED, idOf, type RestingEvent, type Said } from "./resting-events.ts";
 
 const RECORDS_OF = ["keep_after_end_ms IS NOT NULL", "keep_after_end_ms IS NULL"] as const;
 
@@ -29,14 +29,16 @@ export function createEraser(db: Database): (sid: number, change: FlatChange, er
 
 /** Takes actors and payloads out of a submission's events, but for those that are kept whole. */
 function createEventEraser(db: Database): (sid: number, kept: readonly string[]) => void {
-  const rows = db.prepare<[number], { position: number; events: string }>(
-    "SELECT position, events FROM commits WHERE sid = ?",
+  const rows = db.prepare<[number], { position: number; events: string; said: string }>(
+    "SELECT position, events, said FROM commits WHERE sid = ?",
   );
-  const update = db.prepare("UPDATE commits SET events = ? WHERE position = ?");
+  const update = db.prepare("UPDATE commits SET said = ? WHERE position = ?");
   return (sid, kept) => {
-    for (const { position, events } of rows.all(sid)) {
-      const all = JSON.parse(events) as RestingEvent[];
-      const left = all.map((event) => (kept.includes(idOf(event)) ? event : erasedEvent(event)));
+    for (const { position, events, said } of rows.all(sid)) {
+      const all = JSON.parse(said) as Said[];
+      const left = (JSON.parse(events) as RestingEvent[]).map((event, index) =>
+        kept.includes(idOf(event)) ? all[index] : ERASED,
+      );
       update.run(JSON.stringify(left), position);
     }
   };
@@ -56,7 +58,7 @@ export function createRemover(db: Database): (before: Instant, limit: number) =>
   const erasedBefore = createErasedBefore(db);
   const removals = [
     // The place of the log's last row must not be given out again: who follows the log has seen it.
-    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",
+    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'', said = '[]' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",
     "DELETE FROM commits WHERE sid = ?",
     ...RECORDS_OF.map((which) => `DELETE FROM records WHERE sid = ? AND ${which}`),
     "DELETE FROM submissions WHERE sid = ?",
