@@ -1,0 +1,22 @@
+import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import type { Metrics } from "./registry.ts";
+
+export interface OtlpOptions {
+  /** The collector's base URL; signals have their paths below it. */
+  endpoint: string;
+  headers: Record<string, string>;
+  timeoutMs: number;
+}
+
+/** Sends all metrics to a collector now and then. One that hangs or is down holds nobody up. Answers how to stop. */
+export function pushMetrics(metrics: Metrics, { endpoint, headers, timeoutMs }: OtlpOptions, everyMs: number) {
+  const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers, timeoutMillis: timeoutMs });
+  const reader = new PeriodicExportingMetricReader({
+    exporter,
+    exportIntervalMillis: everyMs,
+    exportTimeoutMillis: Math.min(timeoutMs, everyMs),
+  });
+  reader.setMetricProducer(metrics);
+  return () => reader.shutdown({ timeoutMillis: timeoutMs }).catch(() => {});
+}
