@@ -1,0 +1,15 @@
+export { changesBetween, type FieldChange, type FieldPath, patchOf, pruned, withChange } from "./engine/changes.ts";
+export { wordsFor } from "./engine/errors.ts";
+export type { JsonSchema } from "./engine/prepare-schema.ts";
+export { FormBridgeForm, type FormBridgeFormProps, useFiles } from "./form-bridge-form.tsx";
+export type { FileProgress, FormFiles } from "./form-context.ts";
+export { SchemaForm, type SchemaFormProps } from "./schema-form.tsx";
+export type { Edit } from "./session/edits.ts";
+export { FormSession } from "./session/form-session.ts";
+export type { EditStorage, FormSessionOptions, FormState, Saving } from "./session/form-state.ts";
+export { type OpenedForm, openFormSession } from "./session/open-form-session.ts";
+export { saveAll } from "./session/save-all.ts";
+export { type StartingOptions, StartingSession } from "./session/starting-session.ts";
+export { createTabStorage, type TabStorageOptions } from "./session/tab-storage.ts";
+export { FORM_TEXTS, type FormTextId, fill, inEnglish, type Translate } from "./texts.ts";
+export { ConflictChoice } from "./theme/conflict-choice.tsx";
