@@ -1,0 +1,1 @@
+export { createOaiProvider, type OaiProvider, type OaiSettings } from "./provider.ts";
