@@ -117,7 +117,7 @@ function startServer(folder: string, settings: Record<string, string>): Promise<
       if (!line.trimStart().startsWith("curl")) return;
       const said = printed.join("\n");
       const url = /listening on (\S+)/.exec(said)?.[1] ?? "";
-      const key = /Admin key, shown this once: (\S+)/.exec(said)?.[1] ?? "";
+      const key = /Admin key, shown only this once: (\S+)/.exec(said)?.[1] ?? "";
       resolve({ process: child, url, key, printed });
     });
   });

@@ -53,6 +53,13 @@ describe("bodies", () => {
     for (const reply of await everywhere(raw)) expectRefusal(reply, 400, "bad_request");
   });
 
+  it("[AUDIT-F29] [BAD-INPUT-NO-EFFECT] a member that is sent twice is a 400 everywhere, and named", async () => {
+    for (const reply of await everywhere('{"actor":{"kind":"agent","id":"a","id":"b"}}')) {
+      expectRefusal(reply, 400, "bad_request");
+      expect(reply.body.error.message).toContain('"actor.id"');
+    }
+  });
+
   it.each([
     "text/plain",
     "application/x-www-form-urlencoded",

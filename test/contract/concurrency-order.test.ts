@@ -70,6 +70,70 @@ describe("If-None-Match", () => {
   });
 });
 
+describe("If-None-Match with more than one token", () => {
+  const statusOf = async (etag: string, key = creator): Promise<number> => {
+    const made = await create(server, "open", { key: creator, fields: { name: "Ada" } });
+    const headers = { "if-none-match": etag.replaceAll("TOKEN", made.resumeToken) };
+    return (await server.call("GET", `/submissions/${made.submissionId}`, { headers, key })).status;
+  };
+
+  it.each([
+    '"v1-TOKEN"',
+    'W/"TOKEN"',
+    'W/"v1-TOKEN"',
+    `"${UNKNOWN}", "TOKEN"`,
+    `W/"${UNKNOWN}",W/"TOKEN"`,
+    "TOKEN",
+    '"1"',
+    'W/"1"',
+    "*",
+  ])("[AUDIT-F15] %s names the current state: 304", async (etag) => {
+    expect(await statusOf(etag)).toBe(304);
+  });
+
+  it.each(['"v9-TOKEN"', `"v1-${UNKNOWN}"`, '"9"', `"${UNKNOWN}", "9"`, "W/", '""', ","])(
+    "[AUDIT-F15] %s does not: the whole answer",
+    async (etag) => {
+      expect(await statusOf(etag)).toBe(200);
+    },
+  );
+
+  it("[AUDIT-F15] who may not hold the token compares versions, and learns nothing of the token", async () => {
+    const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "vera" } });
+    expect(await statusOf('"1"', viewer)).toBe(304);
+    expect(await statusOf('"2"', viewer)).toBe(200);
+    expect(await statusOf('"TOKEN"', viewer)).toBe(200);
+    expect(await statusOf('"v1-TOKEN"', viewer)).toBe(200);
+  });
+});
+
+describe("a 409", () => {
+  it("[AUDIT-F15] says when the submission was last written, and when the presented token was replaced", async () => {
+    const made = await create(server, "open", { key: creator });
+    server.clock.advance(5000);
+    const rotatedAt = new Date(server.clock.now()).toISOString();
+    const second = await filled(server, made.resumeToken, { name: "Ada" });
+    server.clock.advance(60_000);
+    const { version } = await filled(server, second.resumeToken, { name: "Eve" });
+    const lastModified = new Date(server.clock.now()).toUTCString();
+    server.clock.advance(60_000);
+    const refused = [
+      await server.call("PATCH", `/resume/${made.resumeToken}`, { body: { actor: AGENT, fields: { name: "x" } } }),
+      await server.call("GET", `/resume/${made.resumeToken}`),
+    ];
+    for (const reply of refused) {
+      expect(expectError(reply, 409, "token_conflict").rotatedAt).toBe(rotatedAt);
+      expect(reply.headers["last-modified"]).toBe(lastModified);
+    }
+    const byVersion = await server.call("PATCH", `/submissions/${made.submissionId}/fields`, {
+      key: creator,
+      body: { fields: {}, version: version - 1 },
+    });
+    expect(expectError(byVersion, 409, "token_conflict")).not.toHaveProperty("rotatedAt");
+    expect(byVersion.headers["last-modified"]).toBe(lastModified);
+  });
+});
+
 describe("the order of checks", () => {
   const patch = (
     ref: string,
@@ -140,8 +204,9 @@ describe("the order of checks", () => {
     expect(first.body.state).toBe("finalized");
     const again = await send();
     expect([again.status, again.body.state, again.body._idempotent]).toEqual([200, "finalized", true]);
-    const conflict = await submit(server, first.body.resumeToken, { body: { idempotencyKey: "order-ended" } });
-    expectError(conflict, 409, "conflict");
+    // An agent that lost the answer read the new token: nothing was written since, so it is the same submit.
+    const read = await submit(server, first.body.resumeToken, { body: { idempotencyKey: "order-ended" } });
+    expect([read.status, read.body._idempotent]).toEqual([200, true]);
   });
 
   it("[CONCURRENCY-ORDER-ENDED] an end comes before a stale token", async () => {

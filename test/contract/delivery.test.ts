@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await startTestServer({ courier, env: { FORMBRIDGE_JOB_POLL_MS: "10", FORMBRIDGE_JOBS_PER_LANE: "16" } });
 });
 afterAll(() => server.stop());
-beforeEach(() => courier.parcels.splice(0));
+beforeEach(() => courier.sent.splice(0));
 
 /** A fresh intake with a destination of its own. */
 async function delivered(destination: Partial<Destination> = {}, rest: Loose = {}): Promise<string> {
@@ -45,7 +45,7 @@ const once = (id: string, isSo: (record: Loose) => boolean): Promise<Loose> =>
   });
 const failedOnce = (id: string, attempts = 1): Promise<Loose> =>
   once(id, ({ deliveryState }) => deliveryState.attemptCount === attempts && deliveryState.inFlight !== true);
-const parcelsOf = (id: string) => courier.parcels.filter(({ submissionId }) => submissionId === id);
+const sentFor = (id: string) => courier.sent.filter(({ submissionId }) => submissionId === id);
 const deliveryEvents = async (id: string): Promise<string[]> =>
   typesOf(await eventsOf(server, id, "")).filter((type) => /^delivery|finalized/.test(type));
 const retry = (id: string) =>
@@ -77,11 +77,11 @@ describe("a delivery that succeeds", () => {
     const intake = await delivered({}, { schema });
     const made = await created(server, intake, { body: { initialFields: { name: "Ada", tax: "12-34" } } });
     await submit(server, made.resumeToken, "submit-sensitive");
-    const [parcel] = parcelsOf(made.submissionId);
-    expect(JSON.parse(parcel?.body ?? "")).toMatchObject({
+    const [outgoing] = sentFor(made.submissionId);
+    expect(JSON.parse(outgoing?.body ?? "")).toMatchObject({
       type: "submission.delivery",
       data: {
-        deliveryId: parcel?.deliveryId,
+        deliveryId: outgoing?.deliveryId,
         submissionId: made.submissionId,
         intakeId: intake,
         fields: { name: "Ada", tax: "12-34" },
@@ -103,14 +103,16 @@ describe("a delivery that fails", () => {
     });
     server.clock.advance(999);
     await server.server.worker.jobs?.drain();
-    expect(parcelsOf(submissionId)).toHaveLength(1);
+    expect(sentFor(submissionId)).toHaveLength(1);
     server.clock.advance(1);
     await failedOnce(submissionId, 2);
     server.clock.advance(3_000);
-    await once(submissionId, ({ state }) => state === "finalized");
-    const parcels = parcelsOf(submissionId);
-    expect(parcels.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-    expect(new Set(parcels.map(({ deliveryId, body }) => `${deliveryId} ${body}`)).size).toBe(1);
+    const done = await once(submissionId, ({ state }) => state === "finalized");
+    expect(done.deliveryState).toMatchObject({ attemptCount: 3, deliveredAt: expect.any(String) });
+    expect(done.deliveryState).not.toHaveProperty("lastError");
+    const attempts = sentFor(submissionId);
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(new Set(attempts.map(({ deliveryId, body }) => `${deliveryId} ${body}`)).size).toBe(1);
   });
 
   it("[DELIVERY-RETRIED] waits as long as the destination asks", async () => {
@@ -133,14 +135,14 @@ describe("a delivery that fails", () => {
     expect(over).toMatchObject({ state: "submitted", deliveryState: { attemptCount: 3, lastError: "500" } });
     server.clock.advance(86_400_000);
     await server.server.worker.jobs?.drain();
-    expect(parcelsOf(submissionId)).toHaveLength(3);
+    expect(sentFor(submissionId)).toHaveLength(3);
     expect((await retry(submissionId)).status).toBe(200);
     expect((await failedOnce(submissionId, 4)).deliveryState.nextAttemptAt).toBeDefined();
     server.clock.advance(1_000);
     await failedOnce(submissionId, 5);
     server.clock.advance(3_000);
     expect((await once(submissionId, ({ state }) => state === "finalized")).deliveryState.attemptCount).toBe(6);
-    expect(new Set(parcelsOf(submissionId).map(({ deliveryId }) => deliveryId)).size).toBe(1);
+    expect(new Set(sentFor(submissionId).map(({ deliveryId }) => deliveryId)).size).toBe(1);
   });
 
   it("[DELIVERY-GIVEN-UP] is given up at once when trying again is of no use", async () => {
@@ -170,7 +172,7 @@ describe("around an attempt", () => {
     expect(deliveryState).not.toHaveProperty("nextAttemptAt");
     server.clock.advance(86_400_000);
     await server.server.worker.jobs?.drain();
-    expect(parcelsOf(submissionId)).toHaveLength(1);
+    expect(sentFor(submissionId)).toHaveLength(1);
   });
 
   it("[DELIVERY-ONE-OUTCOME] a worker that paused beyond its lease commits nothing: the attempt after it counts", async () => {
@@ -196,7 +198,7 @@ describe("around an attempt", () => {
     await until(() => courier.held() === 16);
     const { submissionId } = await sent(quick);
     await once(submissionId, ({ state }) => state === "finalized");
-    expect(courier.parcels.filter(({ intakeId }) => intakeId === slow)).toHaveLength(16);
+    expect(courier.sent.filter(({ intakeId }) => intakeId === slow)).toHaveLength(16);
     for (let held = 0; held < 16; held++) courier.release();
     for (const { submissionId: id } of stuck) await once(id, ({ state }) => state === "finalized");
   });
@@ -211,10 +213,10 @@ describe("around an attempt", () => {
     expect((await server.putIntake(renewed)).status).toBe(200);
     server.clock.advance(1_000);
     await once(submissionId, ({ state }) => state === "finalized");
-    expect(parcelsOf(submissionId).map(({ secrets }) => secrets)).toEqual([["old"], ["new", "old"]]);
+    expect(sentFor(submissionId).map(({ secrets }) => secrets)).toEqual([["old"], ["new", "old"]]);
     const bare = await sent(await delivered());
     await once(bare.submissionId, ({ state }) => state === "finalized");
-    expect(parcelsOf(bare.submissionId)[0]?.secrets).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
+    expect(sentFor(bare.submissionId)[0]?.secrets).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
   });
 });
 

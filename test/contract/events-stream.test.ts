@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { handOff, visit } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
-import { created, eventsOf, idempotencyKey, setFields, submit, typesOf } from "../support/moves.ts";
+import { AGENT, created, eventsOf, HUMAN, idempotencyKey, setFields, submit, typesOf } from "../support/moves.ts";
 import { openStream } from "../support/sse.ts";
 import { HOUR } from "../support/submissions.ts";
 
@@ -219,6 +219,45 @@ describe("the feed of all submissions", () => {
       "token.created",
       "token.created",
     ]);
+  });
+
+  it("[EVENTS-FEED-FILTERS] by submission, kind of actor and time, page after page", async () => {
+    await server.putIntake({ id: "sifted" });
+    const [one, two] = [await created(server, "sifted"), await created(server, "sifted")];
+    let { resumeToken } = one;
+    for (const [index, actor] of [HUMAN, AGENT, HUMAN, AGENT].entries()) {
+      server.clock.advance(1_000);
+      ({ resumeToken } = (await setFields(server, resumeToken, { note: `n${index}` }, { body: { actor } })).body);
+    }
+    await setFields(server, two.resumeToken, { name: "x" }, { body: { actor: HUMAN } });
+    const walk = async (query: string): Promise<Loose[]> => {
+      const found: Loose[] = [];
+      let token = "";
+      for (let pages = 0; pages < 50; pages++) {
+        const { items, nextPageToken } = await page(`${query}&limit=1${token}`);
+        found.push(...items);
+        token = `&pageToken=${nextPageToken}`;
+        if (items.length === 0) return found;
+      }
+      throw new Error("the pages do not end");
+    };
+    const ofOne = await walk(`submissionId=${one.submissionId}`);
+    expect(typesOf(ofOne)).toEqual(typesOf(await eventsOf(server, one.submissionId, "")));
+    const updated = ofOne.filter(({ type }) => type === "field.updated");
+    const ids = (events: Loose[]) => events.map(({ eventId }) => eventId);
+    const kind = (name: string) => updated.filter(({ actor }) => actor.kind === name);
+    const only = `submissionId=${one.submissionId}&types=field.updated`;
+    expect(ids(await walk(`${only}&actorKind=human`))).toEqual(ids(kind("human")));
+    const from = updated[1].ts;
+    expect(ids(await walk(`${only}&from=${from}&until=${updated[3].ts}`))).toEqual(ids(updated.slice(1, 3)));
+    const humans = await walk("intakeId=sifted&types=field.updated&actorKind=human");
+    expect(humans.map(({ submissionId }) => submissionId)).toEqual(
+      [one, one, two].map(({ submissionId }) => submissionId),
+    );
+    expect(await walk(`submissionId=${one.submissionId}&intakeId=forms`)).toEqual([]);
+    expect(await walk("submissionId=sub_nobody")).toEqual([]);
+    const refused = await server.call("GET", "/events?actorKind=robot", { key: server.adminKey });
+    expect(refused.status).toBe(400);
   });
 
   it("[EVENTS-FEED-NO-SKIP] a reader who follows while others write sees every event once", async () => {

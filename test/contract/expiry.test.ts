@@ -138,7 +138,7 @@ it("[EVENTS-TTL-WARNING] at 80 % of the time, once, and not earlier", async () =
 
 it("[EVENTS-TTL-WARNING] what was submitted, cancelled or has expired is not warned", async () => {
   await start();
-  await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: {} }] });
+  await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: { roles: ["admin"] } }] });
   const body = { ttlMs: 100 * MINUTE, initialFields: { name: "Ada" } };
   const waiting = await created(server, "reviewed", { body });
   await submit(server, waiting.resumeToken, "waiting");
@@ -154,7 +154,7 @@ it("[EVENTS-TTL-WARNING] what was submitted, cancelled or has expired is not war
 
 it("[RUNNING-EXPIRY-ONLY-OPEN] what waits for a reviewer waits for as long as it takes", async () => {
   await start();
-  await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: {} }] });
+  await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: { roles: ["admin"] } }] });
   const made = await created(server, "reviewed", { body: { ttlMs: MINUTE, initialFields: { name: "Ada" } } });
   await submit(server, made.resumeToken, "waiting");
   server.clock.advance(400 * DAY);
@@ -169,7 +169,7 @@ it("[RUNNING-EXPIRY-ONLY-OPEN] what waits for a reviewer waits for as long as it
 
 it("[RUNNING-EXPIRY-MEND] a rejection leaves a day, however late it comes", async () => {
   await start();
-  await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: {} }] });
+  await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: { roles: ["admin"] } }] });
   const made = await created(server, "reviewed", { body: { ttlMs: MINUTE, initialFields: { name: "Ada" } } });
   await submit(server, made.resumeToken, "late");
   server.clock.advance(10 * DAY);
@@ -226,4 +226,37 @@ it("[RUNNING-CLEAN-UP] stale tokens are remembered until their own end, then for
   const counts = [];
   for (let round = 0; round < 4; round++) counts.push((await sweep()).tokens);
   expect(counts).toEqual([2, 2, 1, 0]);
+});
+
+it("[AUDIT-F30] lists show what is overdue as expired, and find it as such, before a sweep", async () => {
+  await start();
+  const [late, open, done] = [
+    await created(server, "forms", short),
+    await created(server, "forms"),
+    await created(server, "forms", { body: { ttlMs: MINUTE, initialFields: { name: "Ada" } } }),
+  ];
+  await submit(server, done.resumeToken, "in-time");
+  const list = async (query = ""): Promise<[string, string][]> => {
+    const { body } = await server.call("GET", `/submissions${query}`, { key: server.adminKey });
+    return body.items.map((item: { submissionId: string; state: string }) => [item.submissionId, item.state]);
+  };
+  const [isDone, isOpen] = [
+    [done.submissionId, "finalized"],
+    [open.submissionId, open.state],
+  ];
+  server.clock.advance(MINUTE + 29_999);
+  expect(await list()).toEqual([isDone, isOpen, [late.submissionId, late.state]]);
+  expect(await list("?state=expired")).toEqual([]);
+  server.clock.advance(1);
+  const isLate = [late.submissionId, "expired"];
+  expect(await list()).toEqual([isDone, isOpen, isLate]);
+  expect(await list("?state=expired")).toEqual([isLate]);
+  expect(await list(`?state=${late.state}`)).toEqual([isOpen]);
+  expect(await list("?state=finalized")).toEqual([isDone]);
+  const by = { id: late.submissionId, tenant: "default" };
+  const stored = await server.server.core.backend.store.load({ by });
+  expect(stored.submission?.submission.state).toBe(late.state);
+  await sweep();
+  expect(await list("?state=expired")).toEqual([isLate]);
+  expect(await list(`?state=${late.state}`)).toEqual([isOpen]);
 });

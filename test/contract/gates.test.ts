@@ -73,7 +73,7 @@ describe("the way through", () => {
     await server.putIntake({
       id: intake,
       version: "2",
-      approvalGates: [{ name: "other", reviewers: { ids: ["otto"] }, requiredApprovals: 3 }],
+      approvalGates: [{ name: "other", reviewers: { ids: ["otto"], roles: ["reviewer"] }, requiredApprovals: 3 }],
     });
     await submit(server, made.resumeToken, "frozen");
     for (const id of [waiting.submissionId, made.submissionId]) {
@@ -150,7 +150,7 @@ describe("the way through", () => {
       reviewedAt: new Date(server.clock.now()).toISOString(),
     });
     const [approved] = await eventsOf(server, id, "types=review.approved");
-    expect(approved.actor).toEqual({ kind: "human", id: "rosa" });
+    expect(approved.actor).toEqual({ kind: "human", id: "rosa", proof: "key" });
     expect((await read(server, id, server.adminKey)).body.resumeToken).not.toBe(resumeToken);
   });
 });
@@ -158,7 +158,7 @@ describe("the way through", () => {
 describe("rules that approve", () => {
   it.each([
     ["a field", { "<=": [{ var: "fields.amount" }, 50] }, { name: "Ada", amount: 50 }, { name: "Ada", amount: 51 }],
-    ["a missing field", { "==": [{ var: "fields.note" }, null] }, { name: "Ada" }, { name: "Ada", note: "x" }],
+    ["a missing field", { "!!": { missing: ["fields.note"] } }, { name: "Ada" }, { name: "Ada", note: "x" }],
     ["truth alone", { var: "fields.amount" }, { name: "Ada", amount: true }, { name: "Ada", amount: 1 }],
   ])("[RUNNING-GATES-AUTO] %s decides", async (_what, rule, passes, waits) => {
     intakes += 1;
@@ -186,10 +186,27 @@ describe("rules that approve", () => {
         ],
       },
     });
-    expect((await submitted(intake)).state).toBe("finalized");
-    const made = await created(server, intake, { body: { initialFields: { name: "Ada" } } });
-    const other = await submit(server, made.resumeToken, "other", { body: { actor: { kind: "agent", id: "other" } } });
-    expect(other.body.state).toBe("needs_review");
+    const submittedBy = async (id: string) => {
+      const key = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id } });
+      const made = await created(server, intake, { key, body: { initialFields: { name: "Ada" } } });
+      return (await submit(server, made.resumeToken, `by-${id}`, { key })).body.state;
+    };
+    expect(await submittedBy("bot")).toBe("finalized");
+    expect(await submittedBy("other")).toBe("needs_review");
+  });
+
+  it("[AUDIT-F34] an id that somebody merely declared does not satisfy a rule", async () => {
+    const byId = { name: "trusted", reviewers: {}, autoApproveIf: { "==": [{ var: "actor.id" }, "bot"] } };
+    expect((await submitted(await gated(byId))).state).toBe("needs_review");
+    const declared = { ...byId, autoApproveIf: { "==": [{ var: "actor.declared" }, true] } };
+    expect((await submitted(await gated(declared))).state).toBe("finalized");
+  });
+
+  it("[AUDIT-F34] a rule that reads a field which was left out is not met, unless it has a default", async () => {
+    const small = { name: "small", reviewers: {}, autoApproveIf: { "<": [{ var: "fields.amount" }, 100] } };
+    expect((await submitted(await gated(small))).state).toBe("needs_review");
+    const byDefault = { ...small, autoApproveIf: { "<": [{ var: ["fields.amount", 0] }, 100] } };
+    expect((await submitted(await gated(byDefault))).state).toBe("finalized");
   });
 
   it("[RUNNING-GATES-AUTO] [RUNNING-GATES-ORDER] a gate that approves by itself hands on to the next", async () => {
@@ -231,7 +248,11 @@ describe("who may", () => {
     const { resumeToken } = (await read(server, id, server.adminKey)).body;
     await setFields(server, resumeToken, { name: "Grace" });
     expect((await read(server, id, server.adminKey)).body.rejections).toEqual([
-      expect.objectContaining({ gate: "check", reasons: ["too vague", "no date"], by: { kind: "human", id: "rosa" } }),
+      expect.objectContaining({
+        gate: "check",
+        reasons: ["too vague", "no date"],
+        by: { kind: "human", id: "rosa", proof: "key" },
+      }),
     ]);
   });
 

@@ -111,7 +111,6 @@ it("[HANDOFF-CODE] needs an address, and the other kinds take none", async () =>
     server.call("POST", `/resume/${resumeToken}/handoffs`, { body: { actor: AGENT, ...body } });
   expectError(await ask({ kind: "magic_link" }), 400, "bad_request");
   expectError(await ask({ kind: "magic_link", recipientEmail: "nobody" }), 400, "bad_request");
-  expectError(await ask({ kind: "session", recipientEmail: EMAIL }), 400, "bad_request");
 });
 
 it("[HANDOFF-NO-MAIL] a server without e-mail says so, and records nothing", async () => {

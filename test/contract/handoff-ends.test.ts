@@ -9,7 +9,7 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
   await server.putIntake({ id: "forms" });
-  await server.putIntake({ id: "gated", approvalGates: [{ name: "check", reviewers: {} }] });
+  await server.putIntake({ id: "gated", approvalGates: [{ name: "check", reviewers: { roles: ["admin"] } }] });
 });
 afterAll(() => server.stop());
 
@@ -141,7 +141,7 @@ it("[HANDOFF-AUDITED] opening, reading and revoking are told in the token stream
     key: server.adminKey,
   });
   const told = body.events.filter(({ payload }: Loose) => payload.handoffId === handoff.handoffId);
-  expect(told.map(({ type, actor, payload }: Loose) => [type, actor.id, payload.operation ?? payload.reason])).toEqual([
+  expect(told.map(({ type, actor, payload }: Loose) => [type, actor.id, payload.reason ?? payload.operation])).toEqual([
     ["token.accessed", "jane", "openSession"],
     ["token.expired", "token_bearer", "handoff_revoked"],
     ["token.accessed", "jane", "getSubmission"],

@@ -57,7 +57,7 @@ it("[HANDOFF-RESUMED] [HANDOFF-SURVIVES] [HANDOFF-HUMAN] an agent begins, a huma
   expect(conflictDetails.fields).toEqual(["note"]);
   const current = await server.call("GET", `/submissions/${submissionId}`, { key });
   expect(current.body.fields).toMatchObject({ consent: true, note: "and this" });
-  expect(current.body.attribution.consent.actor).toEqual(JANE);
+  expect(current.body.attribution.consent.actor).toEqual({ ...JANE, proof: "link" });
   const sent = await submit(server, current.body.resumeToken, { key, body: { actor: undefined } });
   expect(sent.body.state).toBe("finalized");
   const types = (await history(server, submissionId)).map((event) => event.type);
@@ -127,7 +127,7 @@ describe("what a session may do", () => {
     expect(error).toMatchObject({
       yourVersion: 1,
       conflictDetails: { fields: ["note"], canAutoMerge: false },
-      current: { version: 2, fields: { note: "theirs", ssn: "[sensitive]" } },
+      current: { version: 2, fields: { note: "theirs", ssn: { masked: true } } },
     });
     expectNoToken(stale);
     expect(stale.headers.etag).toBe('"2"');
@@ -172,23 +172,29 @@ describe("who a session is", () => {
     const open = await handOff(server, resumeToken);
     expectError(await openSession(server, open, { actor: AGENT }), 403, "forbidden");
     const nameless = await openSession(server, open, { carrier: "header" });
-    expect(nameless.body.actor).toEqual({ kind: "human", id: open.handoffId });
+    expect(nameless.body.actor).toEqual({ kind: "human", id: open.handoffId, proof: "link" });
     const bob = await visit(server, open, { kind: "human", id: "bob", name: "Bob" });
     expect((await bob.fill({ consent: true }, 1)).body.fields).toEqual({ consent: true });
     const { attribution } = await record(server, submissionId);
-    expect(attribution.consent.actor).toEqual({ kind: "human", id: "bob", name: "Bob", declared: true });
+    expect(attribution.consent.actor).toEqual({ kind: "human", id: "bob", name: "Bob", declared: true, proof: "link" });
     const other = await bob.call("PATCH", "/fields", { body: { actor: JANE, version: 2, fields: { note: "x" } } });
     expectError(other, 403, "forbidden");
     const named = { actor: { type: "human", id: "bob" }, version: 2, fields: { note: "x" } };
     expect((await bob.call("PATCH", "/fields", { body: named })).status).toBe(200);
     const { resumeToken: token } = await record(server, submissionId);
     const few = await handOff(server, token, { allowedActors: [JANE, { kind: "agent", id: "helper" }] });
-    expectError(await openSession(server, few), 400, "bad_request");
+    const { fields } = expectError(await openSession(server, few), 400, "bad_request");
+    expect(fields).toMatchObject([{ path: "actor", expected: [JANE, { kind: "agent", id: "helper" }] }]);
     expectError(await openSession(server, few, { actor: { kind: "human", id: "eve" } }), 403, "forbidden");
     expectError(await openSession(server, few, { actor: { kind: "agent", id: "jane" } }), 403, "forbidden");
     const helper = await visit(server, few, { kind: "agent", id: "helper" });
     expectError(await helper.fill({ consent: false }, 3), 422, "invalid");
     expect((await helper.fill({ note: "by an agent" }, 3)).status).toBe(200);
+    await server.call("DELETE", `/submissions/${submissionId}/handoffs/${few.handoffId}`, {
+      key: server.adminKey,
+      body: {},
+    });
+    expectError(await openSession(server, few), 410, "token_expired");
   });
 
   it("[HANDOFF-FOREIGN] the session of another submission or tenant is as unknown as one that never was", async () => {

@@ -232,14 +232,15 @@ describe("links", () => {
 });
 
 describe("who hands over", () => {
-  it("[HANDOFF-HOLDERS] sessions, viewers and reviewers neither make, list nor revoke", async () => {
+  it("[HANDOFF-HOLDERS] sessions, viewers and reviewers neither list nor revoke, and make none for others", async () => {
     const { submissionId, resumeToken } = await make();
     const made = await handOff(server, resumeToken);
     const human = await visit(server, made);
     const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "vera" } });
     for (const key of [human.session, viewer]) {
       const at = `/submissions/${submissionId}/handoffs`;
-      expectError(await server.call("POST", at, { key, body: { version: 1 } }), 403, "forbidden");
+      const allowedActors = [{ kind: "human", id: "somebody-else" }];
+      expectError(await server.call("POST", at, { key, body: { version: 1, allowedActors } }), 403, "forbidden");
       expectError(await server.call("POST", at, { key, body: { version: 1, kind: "direct" } }), 403, "forbidden");
       expectError(await server.call("GET", at, { key }), 403, "forbidden");
       expectError(

@@ -122,13 +122,6 @@ describe("when two requests are the same", () => {
     expect([again.status, again.body.error.type]).toEqual([409, "conflict"]);
   });
 
-  it("[IDEMPOTENCY-MEANING-SUBMIT] the token that a submit issued stands for another version", async () => {
-    const one = await created(server, "forms", { key: agentKey, body: { initialFields: { name: "Ada" } } });
-    const done = await submit(server, one.resumeToken, "meaning-current", { key: agentKey });
-    const again = await submit(server, done.body.resumeToken, "meaning-current", { key: agentKey });
-    expect([again.status, again.body.error.type]).toEqual([409, "conflict"]);
-  });
-
   it("[IDEMPOTENCY-SCOPE] another intake, operation or tenant is another scope of the key", async () => {
     const key = "one-key-for-all";
     const body = { idempotencyKey: key, initialFields: { name: "Ada" } };

@@ -78,8 +78,9 @@ describe("many at once", () => {
     expect((await create(server, "forms", { body })).body._idempotent).toBe(true);
   });
 
-  it("[IDEMPOTENCY-WAITERS-LIMIT] one more than may wait is refused at once, the others get the replay", async () => {
-    const server = await start({ store: "memory", env: { FORMBRIDGE_MAX_KEY_WAITERS: "2" } });
+  it("[IDEMPOTENCY-WAITERS-LIMIT] more than may queue wait all the same: for the replay, or until the full wait is over", async () => {
+    const env = { FORMBRIDGE_MAX_KEY_WAITERS: "2", FORMBRIDGE_KEY_WAIT_MS: "500" };
+    const server = await start({ store: "memory", env });
     const commits = holdCommits(server);
     const { idempotency } = server.server.core.backend;
     const enter = idempotency.enter;
@@ -94,10 +95,15 @@ describe("many at once", () => {
       inLine.push(create(server, "forms", { body }));
       await until(() => entered === place || undefined);
     }
+    const began = performance.now();
     const tooMany = await create(server, "forms", { body });
     expect([tooMany.status, tooMany.body.error.type]).toEqual([503, "locked"]);
+    expect(performance.now() - began).toBeGreaterThan(490);
+    const outside = [create(server, "forms", { body }), create(server, "forms", { body })];
     commits.release();
-    expect((await Promise.all(inLine)).map(({ status }) => status)).toEqual([201, 200, 200]);
+    expect((await Promise.all(inLine.slice(0, 1))).map(({ status }) => status)).toEqual([201]);
+    expect((await Promise.all(outside)).map(({ status }) => status)).toEqual([200, 200]);
+    await Promise.all(inLine);
   });
 });
 

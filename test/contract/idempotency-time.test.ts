@@ -64,7 +64,7 @@ describe("how long an answer is kept", () => {
   });
 
   it("[IDEMPOTENCY-RETENTION-END] a submit's record is kept until a day after its submission ended", async () => {
-    await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: {} }] });
+    await server.putIntake({ id: "reviewed", approvalGates: [{ name: "check", reviewers: { roles: ["admin"] } }] });
     const { resumeToken, submissionId } = await created(server, "reviewed", {
       body: { initialFields: { name: "Ada" } },
     });

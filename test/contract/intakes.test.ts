@@ -255,3 +255,37 @@ describe("retiring", () => {
     expect((await submit(server, set.body.resumeToken, "frozen")).body.state).toBe("finalized");
   });
 });
+
+it("[RUNNING-INTAKES-SEALED] the secrets of a definition are nowhere at rest, and the definition stays what it was", async () => {
+  const sealed = {
+    id: "sealed-receivers",
+    destination: {
+      kind: "webhook" as const,
+      url: "https://user:url-password-1@example.com/hook?token=query-secret-2",
+      headers: { authorization: "Bearer header-secret-3" },
+      secret: "destination-secret-4",
+    },
+    eventWebhooks: [{ url: "https://example.com/events", secret: "webhook-secret-5" }],
+  };
+  expect((await server.putIntake(sealed)).status).toBe(201);
+  expect((await server.putIntake(sealed)).status).toBe(200);
+  const atRest = await server.atRest();
+  expect(atRest).toContain("sealed-receivers");
+  for (const secret of [
+    "url-password-1",
+    "query-secret-2",
+    "header-secret-3",
+    "destination-secret-4",
+    "webhook-secret-5",
+  ]) {
+    expect(atRest.includes(secret), secret).toBe(false);
+  }
+  const { intakes } = server.server.core.backend;
+  const stored = await intakes.get(sealed.id);
+  expect(stored?.definition).toMatchObject(sealed);
+  expect(await intakes.definition(stored?.digest ?? "")).toEqual(stored?.definition);
+  const listed = await intakes.list({ tenant: "default" }, 1_000);
+  expect(listed.find(({ definition }) => definition.id === sealed.id)).toEqual(stored);
+  const shown = await server.call("GET", `/intakes/${sealed.id}`, { key: server.adminKey });
+  expect(shown.body.intake ?? shown.body).not.toHaveProperty("receivers");
+});

@@ -121,11 +121,11 @@ describe("reach", () => {
 });
 
 describe("who it is", () => {
-  it("[JWT-ACTOR] history and record name the token's actor, and it may name no other", async () => {
+  it("[AUDIT-F18] [JWT-ACTOR] [FIELDS-PROOF] history and record name the token's actor, and it may name no other", async () => {
     const { server, token } = scene;
     const key = await token("agent");
     const { submissionId } = await created(server, "closed", { key });
-    const actor = { kind: "human", id: "test:ada" };
+    const actor = { kind: "human", id: "test:ada", proof: "oidc" };
     expect((await read(server, submissionId, key)).body.createdBy).toEqual(actor);
     for (const event of await eventsOf(server, submissionId)) expect(event.actor).toEqual(actor);
     const other = await create(server, "closed", { key, body: { actor: { kind: "human", id: "bob" } } });

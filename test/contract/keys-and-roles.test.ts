@@ -176,6 +176,7 @@ describe("keys", () => {
     expect((await read(server, made.submissionId, server.adminKey)).body.createdBy).toEqual({
       kind: "human",
       id: "admin",
+      proof: "key",
     });
   });
 });

@@ -53,7 +53,7 @@ async function walk(path: string, query: string, between: () => Promise<unknown>
 describe("pages", () => {
   it("[LISTS-NEED-A-KEY] without a key a list is a 401", async () => {
     const { resumeToken } = await created(server, "secrets", { body: { initialFields: {} } });
-    for (const path of ["/submissions", "/events", "/intakes", "/keys"]) {
+    for (const path of ["/submissions", "/events", "/keys"]) {
       for (const headers of [{}, { "if-match": resumeToken }]) {
         const reply = await server.call("GET", path, { headers });
         expect([reply.status, reply.body.error.type]).toEqual([401, "unauthorized"]);
@@ -178,12 +178,73 @@ describe("pages", () => {
     folder.remove();
   });
 
-  it("[LISTS-TOKEN-NO-RIGHTS] a borrowed token shows what the borrower may see", async () => {
+  it("[LISTS-TOKEN-HOLDER] a borrowed token is refused, whoever borrows it", async () => {
     const { nextPageToken: token } = (await list("intakeId=forms&limit=5")).body;
     const stranger = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
-    expect((await list(`pageToken=${token}`, stranger)).body.items).toEqual([]);
-    const own = (await list(`pageToken=${token}`, agentKey)).body.items;
-    expect(own.every(({ createdBy }: Loose) => createdBy.id === "bot")).toBe(true);
+    const colleague = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "admin" } });
+    for (const key of [stranger, colleague, agentKey]) expect((await list(`pageToken=${token}`, key)).status).toBe(400);
+    expect((await list(`pageToken=${token}`)).status).toBe(200);
+    const open = (await server.call("GET", "/intakes?limit=1")).body.nextPageToken;
+    expect((await server.call("GET", `/intakes?pageToken=${open}`, { key: server.adminKey })).status).toBe(400);
+  });
+
+  it("[LISTS-TOKEN-NO-RIGHTS] a key that was revoked sees no further page", async () => {
+    const made = await server.call("POST", "/keys", {
+      key: server.adminKey,
+      body: { name: "short", roles: ["viewer"], actor: { kind: "human", id: "leaver" } },
+    });
+    const { nextPageToken: token } = (await list("intakeId=forms&limit=5", made.body.key)).body;
+    expect((await list(`pageToken=${token}`, made.body.key)).status).toBe(200);
+    await server.call("DELETE", `/keys/${made.body.keyId}`, { key: server.adminKey });
+    expect((await list(`pageToken=${token}`, made.body.key)).status).toBe(401);
+  });
+
+  it("[LISTS-TOKEN-ONE-REFUSAL] expired, changed, of another list, query or caller: the same answer", async () => {
+    const { nextPageToken: token } = (await list("intakeId=forms&limit=5")).body as { nextPageToken: string };
+    const other = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "other" } });
+    const refusals = [
+      await list(`pageToken=${token.slice(0, -1)}`),
+      await list(`pageToken=${token}=`),
+      await list(`pageToken=${token}&limit=6`),
+      await list(`pageToken=${token}`, other),
+      await server.call("GET", `/events?pageToken=${token}`, { key: server.adminKey }),
+    ];
+    server.clock.advance(DAY + 1000);
+    refusals.push(await list(`pageToken=${token}`));
+    expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 400));
+    expect(new Set(refusals.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(refusals[0]?.body.error.message).toContain("Start again without it");
+  });
+
+  it("[LISTS-TOKEN-RENEWED] a walk may take longer than a token lives", async () => {
+    let query = "intakeId=forms&limit=20";
+    for (let page = 0; page < 3; page++) {
+      const { status, body } = await list(query);
+      expect(status).toBe(200);
+      query = `pageToken=${body.nextPageToken}`;
+      server.clock.advance(DAY - 2000);
+    }
+  });
+
+  it("[LISTS-TOKEN-NOTHING-PERSONAL] a token names neither its holder nor the actor of the filter", async () => {
+    const key = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "eve@example.org" } });
+    const { nextPageToken: token } = (await list("createdBy=bot&limit=1", key)).body as { nextPageToken: string };
+    const [, payload = ""] = token.split(".");
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+    expect(Object.keys(claims).sort()).toEqual([
+      "after",
+      "aud",
+      "cursor",
+      "exp",
+      "hidden",
+      "query",
+      "sub",
+      "total",
+      "ver",
+    ]);
+    expect(JSON.stringify(claims)).not.toMatch(/bot|eve|key_/);
+    expect((await list(`pageToken=${token}&createdBy=bot`, key)).body.items[0].createdBy.id).toBe("bot");
+    expect((await list(`pageToken=${token}&createdBy=admin`, key)).status).toBe(400);
   });
 });
 

@@ -64,7 +64,7 @@ async function drive(): Promise<void> {
         required: ["name"],
       },
       destination: { kind: "webhook", url: "https://hook.example/", secret: "whsec_very-secret-value" },
-      approvalGates: [{ name: "check", reviewers: {} }],
+      approvalGates: [{ name: "check", reviewers: { roles: ["admin"] } }],
     },
   });
   secrets.add("whsec_very-secret-value").add("123-45-6789").add("987-65-4321-xx");

@@ -110,6 +110,16 @@ describe("the document", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it("[AUDIT-F23] every operation that takes an idempotency key may answer `locked`, and no other", () => {
+    const takesKey = ({ parameters = [] }: Loose): boolean =>
+      parameters.some(({ name }: Loose) => name === "Idempotency-Key");
+    const mayBeLocked = ({ responses }: Loose): boolean => String(responses["503"]?.description).includes("`locked`");
+    const named = (test: (operation: Loose) => boolean): string[] =>
+      operations().flatMap(({ operation }) => (test(operation) ? [operation.operationId] : []));
+    expect(named(takesKey)).toHaveLength(7);
+    expect(named(mayBeLocked)).toEqual(named(takesKey));
+  });
+
   it("[RUNNING-OPENAPI-EXAMPLES] every example passes its schema", () => {
     let examples = 0;
     const visit = (node: Loose, place: string): void => {
@@ -124,8 +134,12 @@ describe("the document", () => {
         const valid = check(schema);
         expect([place, valid(example), valid.errors]).toEqual([place, true, null]);
       }
-      for (const [key, inner] of Object.entries(node))
-        if (key !== "example" && key !== "examples") visit(inner, `${place}/${key}`);
+      for (const [key, inner] of Object.entries(node)) {
+        if (key === "example" || key === "examples") continue;
+        // A property may have the name of a keyword.
+        const parts = key === "properties" ? Object.values(inner as Loose) : [inner];
+        for (const part of parts) visit(part, `${place}/${key}`);
+      }
     };
     visit(document.paths, "paths");
     visit(document.components.schemas, "schemas");
@@ -172,7 +186,10 @@ describe("the answers", () => {
     const { template, operation } = declared(method, path);
     const response = operation.responses[String(reply.status)];
     expect([method, template, reply.status, response !== undefined]).toEqual([method, template, reply.status, true]);
-    const schema = response.content?.["application/json"]?.schema;
+    const undescribed = describedHeaders(reply).filter((name) => response.headers?.[name] === undefined);
+    expect([method, template, reply.status, undescribed]).toEqual([method, template, reply.status, []]);
+    const [mediaType = ""] = (reply.headers["content-type"] ?? "").split(";");
+    const schema = response.content?.[mediaType]?.schema;
     if (schema === undefined) {
       expect(reply.body).toBe("");
       return;
@@ -187,7 +204,11 @@ describe("the answers", () => {
     ]);
   }
 
-  it("[RUNNING-OPENAPI-TRUE] every answer of a scenario is as declared: successes, refusals, ends", async () => {
+  /** Which headers of an answer the document has to describe. */
+  const describedHeaders = ({ headers }: Reply): string[] =>
+    Object.keys(document.components.headers).filter((name) => headers[name.toLowerCase()] !== undefined);
+
+  it("[RUNNING-OPENAPI-TRUE] [AUDIT-F23] every answer of a scenario is as declared, headers included", async () => {
     const seen: [string, string, Reply][] = [];
     const watched: TestServer["call"] = async (method, path, options) => {
       const reply = await server.call(method, path, options);
@@ -295,9 +316,35 @@ describe("the answers", () => {
     await watched("DELETE", "/intakes/put2", { key });
     await watched("POST", "/intakes/scene/submissions", { raw: "x".repeat(1_100_000) });
     await watched("POST", "/intakes/scene/submissions", { raw: "x", headers: { "content-type": "text/plain" } });
+    await watched("GET", `/submissions/${id}/events?limit=1`, { key, headers: { accept: "application/x-ndjson" } });
     for (const [method, path, reply] of seen) expectDeclared(method, path, reply);
+    const sentHeaders = new Set(seen.flatMap(([, , reply]) => describedHeaders(reply)));
+    // A 405 belongs to no operation; limits have a test of their own.
+    const elsewhere = ["Allow", "RateLimit", "RateLimit-Policy", "Retry-After"];
+    expect(
+      Object.keys(document.components.headers).filter((name) => !sentHeaders.has(name) && !elsewhere.includes(name)),
+    ).toEqual([]);
     const statuses = new Set(seen.map(([, , { status }]) => status));
     expect([...statuses].sort()).toEqual([200, 201, 304, 400, 401, 403, 404, 409, 410, 413, 415, 422, 428, 503]);
+  });
+
+  it("[AUDIT-F23] the headers of limits are declared where they are sent", async () => {
+    const limited = await startTestServer({
+      store: "memory",
+      env: { FORMBRIDGE_RATE_LIMIT: "on", FORMBRIDGE_RATE_CREATES_PER_ADDRESS: "1" },
+    });
+    try {
+      const path = "/intakes/contact/submissions";
+      const body = { actor: HUMAN };
+      const taken = await limited.call("POST", path, { body });
+      const refused = await limited.call("POST", path, { body });
+      expect([taken.status, refused.status]).toEqual([201, 429]);
+      expect(describedHeaders(taken)).toEqual(expect.arrayContaining(["RateLimit", "RateLimit-Policy"]));
+      expect(describedHeaders(refused)).toContain("Retry-After");
+      for (const reply of [taken, refused]) expectDeclared("POST", path, reply);
+    } finally {
+      await limited.stop();
+    }
   });
 
   it("[RUNNING-OPENAPI-TRUE] also health and readiness answer as declared", async () => {

@@ -1,5 +1,7 @@
+import { sha256 } from "@formbridge/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { minimalIntake, startTestServer, type TestServer } from "../support/harness.ts";
+import { until } from "../support/moves.ts";
 import { createDatabase } from "../support/services/postgres.ts";
 import { newPrefix, ownRedis, redisUrl } from "../support/services/redis.ts";
 
@@ -62,6 +64,38 @@ describe("a Redis that dies", () => {
     const again = await create(server, key);
     expect(again.status).toBe(201);
     expect(again.body._idempotent).toBe(false);
+  });
+
+  it("[AUDIT-F6] replays are answered from the database, whatever Redis was chosen for", async () => {
+    const { redis, server } = await startOnOwnRedis({ FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis" });
+    const key = newKey();
+    const made = await create(server, key);
+    const set = () =>
+      server.call("PATCH", `/resume/${made.body.resumeToken}`, {
+        headers: { "idempotency-key": "set" },
+        body: { actor, fields: { note: "x" } },
+      });
+    const first = await set();
+    const send = () =>
+      server.call("POST", `/resume/${first.body.resumeToken}/submit`, {
+        headers: { "idempotency-key": "send" },
+        body: { actor },
+      });
+    const sent = await send();
+    expect([made.status, first.status, sent.status]).toEqual([201, 200, 200]);
+    await redis.kill();
+    await untilStatus(server, "/readyz", 503);
+    const began = performance.now();
+    expect((await create(server, key)).body).toMatchObject({
+      _idempotent: true,
+      submissionId: made.body.submissionId,
+      replayCount: 1,
+    });
+    expect((await set()).body).toEqual({ ...first.body, _idempotent: true });
+    expect((await send()).body).toEqual({ ...sent.body, _idempotent: true });
+    expect(performance.now() - began).toBeLessThan(2_000);
+    // What is not recorded is refused: nobody could keep two of them apart.
+    expect((await create(server, newKey())).status).toBe(503);
   });
 
   it("[RUNNING-REDIS-READYZ] where it only helps: everything goes on, and /readyz tells without a 503", async () => {
@@ -130,6 +164,49 @@ describe("two instances on one PostgreSQL and one Redis", () => {
     expect(stale.status).toBe(409);
     expect((await one.call("GET", `/resume/${written.body.resumeToken}`)).body.fields.note).toBe("hello");
   });
+});
+
+it("[AUDIT-F29] a retry is answered at once although the instance that executed it died with the lock", async () => {
+  const database = await createDatabase();
+  onTestFinished(database.drop);
+  const env = {
+    FORMBRIDGE_DATABASE_URL: database.url,
+    FORMBRIDGE_SECRET: "a secret of every test instance",
+    FORMBRIDGE_REDIS_URL: await redisUrl(),
+    FORMBRIDGE_REDIS_PREFIX: newPrefix(),
+    FORMBRIDGE_REDIS_TIMEOUT_MS: "10000",
+    FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis",
+    FORMBRIDGE_REDIS_LOCK_MS: "600000",
+  };
+  const [victim, other] = [await start(env), await start(env)];
+  const { store } = victim.server.core.backend;
+  const commit = store.commit.bind(store);
+  const committed = Promise.withResolvers<void>();
+  const revived = Promise.withResolvers<void>();
+  const [early, late] = [newKey(), newKey()];
+  let reached = 0;
+  // It commits, and is never heard of again: nobody releases its lock.
+  store.commit = async (change) => {
+    reached += 1;
+    if (change.key?.ref.hash === sha256(early)) await committed.promise;
+    const answer = await commit(change);
+    await revived.promise;
+    return answer;
+  };
+  const dead = [create(victim, early), create(victim, late)];
+  try {
+    await until(() => reached === 2 || undefined);
+    const began = performance.now();
+    const waiting = create(other, early);
+    expect((await create(other, late)).body).toMatchObject({ _idempotent: true });
+    committed.resolve();
+    expect((await waiting).body).toMatchObject({ _idempotent: true });
+    expect(performance.now() - began).toBeLessThan(9_000);
+  } finally {
+    committed.resolve();
+    revived.resolve();
+    await Promise.all(dead);
+  }
 });
 
 async function untilHeard({ body }: Response, word: string): Promise<void> {

@@ -51,7 +51,14 @@ it("[RETENTION-ARCHIVE] the whole submission is in the document, and gone from t
   server.clock.advance(DAY + 1);
   expect((await sweep()).erased).toBe(1);
   const document = documentOf(ownFile(submissionId));
-  const { ok: _, resumeToken: _token, tokenExpiresAt: _end, ...shown } = before;
+  const {
+    ok: _,
+    resumeToken: _token,
+    resumeUrl: _url,
+    tokenExpiresAt: _end,
+    recentActivity: _recent,
+    ...shown
+  } = before;
   expect(document).toEqual({
     format: "formbridge.submission.1",
     archivedAt: new Date(server.clock.now()).toISOString(),

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { minimalIntake, startTestServer, type TestServer } from "../support/harness.ts";
+import { type Loose, minimalIntake, startTestServer, type TestServer } from "../support/harness.ts";
 
 const ACTOR = { kind: "agent", id: "a" };
 
@@ -23,6 +23,20 @@ describe("what strangers learn", () => {
     const toAdmin = JSON.stringify((await server.call("GET", "/intakes/hooked", { key: server.adminKey })).body);
     expect(toAdmin).toContain("https://hooks.example.com/T0/B0");
     expect(toAdmin).not.toMatch(/SECRET|pass/);
+  });
+
+  it("[PAGES-DOOR] which intakes are public, and of no other", async () => {
+    await server.putIntake({ ...minimalIntake("open-house"), access: "public" });
+    await server.putIntake({ ...minimalIntake("members"), access: "key" });
+    await server.putIntake({ ...minimalIntake("closed"), access: "public" });
+    await server.call("DELETE", "/intakes/closed", { key: server.adminKey });
+    const { status, body } = await server.call("GET", "/intakes");
+    const ids = body.items.map(({ id }: { id: string }) => id);
+    expect([status, ids.includes("open-house"), ids.includes("contact")]).toEqual([200, true, true]);
+    expect(body.items.every(({ access, retired }: Loose) => access === "public" && !retired)).toBe(true);
+    const withKey = (await server.call("GET", "/intakes", { key: server.adminKey })).body.items;
+    expect(withKey.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(["members", "closed"]));
+    expect((await server.call("GET", "/intakes", { key: `fbk_${"x".repeat(43)}` })).status).toBe(401);
   });
 
   it("the bearer of a revoked token learns when it was revoked, not what happened since", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { composeCore, readConfig } from "@formbridge/server";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { AGENT, create, filled, record, setFields, submit } from "../support/submissions.ts";
@@ -17,7 +18,10 @@ const secrets: string[] = [];
 let submissionId: string;
 
 const start = (secret: string): Promise<TestServer> =>
-  startTestServer({ store: "sqlite", env: { FORMBRIDGE_DATA: data, FORMBRIDGE_SECRET: secret } });
+  startTestServer({
+    store: "sqlite",
+    env: { FORMBRIDGE_DATA: data, FORMBRIDGE_SECRET: secret, FORMBRIDGE_PUBLIC_URL: "http://127.0.0.1" },
+  });
 
 beforeAll(async () => {
   server = await start(OLD);
@@ -77,6 +81,9 @@ it("[TOKENS-KEY-ROTATION] a new secret in front of the old one opens what the ol
   expect(await record(server, submissionId)).toEqual(before);
   const moved = await filled(server, before.resumeToken, { name: "moved" });
   await server.stop();
+  await expect(start(NEW)).rejects.toThrow(/sealed with a secret that this server doesn't have/);
+  const env = { FORMBRIDGE_DATA: data, FORMBRIDGE_SECRET: NEW };
+  await (await composeCore(readConfig(env), { retiresSecrets: { losing: true } })).backend.close();
   server = await start(NEW);
   const after = await record(server, submissionId);
   expect(after).toMatchObject({ resumeToken: moved.resumeToken, fields: { ssn: "987-65-4321", name: "moved" } });

@@ -91,6 +91,15 @@ describe("a token's time", () => {
     expect((await filled(server, resumeToken, { name: "x" })).warning.timeRemaining).toBe(20 * MINUTE);
   });
 
+  it.each([
+    [90_000, "1 minute."],
+    [59_999, "less than a minute."],
+  ])("[TOKENS-WARNING] %i ms are %s", async (left, words) => {
+    const { resumeToken } = await create(server, "open", { ttlMs: 5 * MINUTE });
+    server.clock.advance(5 * MINUTE - left);
+    expect((await get(resumeToken)).body.warning.message).toBe(`The resume token expires in ${words}`);
+  });
+
   it("[TOKENS-WARNING] also while reviewers decide", async () => {
     const { resumeToken } = await submitted(server, "gated");
     server.clock.advance(90 * MINUTE);

@@ -1,6 +1,7 @@
 import { RESUME_TOKEN_PATTERN } from "@formbridge/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
+import { handOff, visit } from "../support/handoffs.ts";
+import { type CallOptions, type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import {
   AGENT,
   create,
@@ -226,26 +227,53 @@ describe("revoking and reissuing", () => {
     }
   });
 
-  it("[TOKENS-REISSUE] whoever asks with the current token alone is given the new one", async () => {
-    const made = await create(server, "open");
-    const reissued = await server.call("POST", `/submissions/${made.submissionId}/tokens/reissue`, {
-      headers: { "if-match": `"${made.resumeToken}"` },
-      body: { actor: { kind: "agent", id: "bot" } },
-    });
-    expect(reissued.status).toBe(200);
-    expect((await server.call("GET", `/resume/${reissued.body.resumeToken}`)).status).toBe(200);
-    expect((await server.call("GET", `/resume/${made.resumeToken}`)).status).toBe(410);
+  it("[AUDIT-F17] [TOKENS-REISSUE] a resume token alone reissues nothing, wherever it stands", async () => {
+    const { submissionId, resumeToken } = await create(server, "open");
+    const attempts: [string, CallOptions][] = [
+      [submissionId, { headers: { "if-match": `"${resumeToken}"` }, body: { actor: AGENT } }],
+      [submissionId, { body: { actor: AGENT, resumeToken } }],
+      [resumeToken, { body: { actor: AGENT } }],
+    ];
+    for (const [ref, options] of attempts) {
+      const refused = await unchangedBy(server, submissionId, () =>
+        server.call("POST", `/submissions/${ref}/tokens/reissue`, options),
+      );
+      expect(expectError(refused, 403, "forbidden").nextActions).toEqual([
+        { action: "fetch_current_state", hint: expect.any(String) },
+      ]);
+      expect(refused.body).toMatchObject({ submissionId, state: "draft", version: 1, resumeToken });
+    }
+    expect((await setFields(server, resumeToken, { name: "still mine" })).status).toBe(200);
   });
 
-  it("[TOKENS-REISSUE] the token may stand in the body, as with every write", async () => {
-    const { submissionId, resumeToken } = await create(server, "open");
+  it.each(["reissue", "revoke"])(
+    "[AUDIT-F17] a resume token alone is told so, and not asked for a name, on %s",
+    async (verb) => {
+      const { submissionId, resumeToken } = await create(server, "open");
+      const reply = await server.call("POST", `/submissions/${submissionId}/tokens/${verb}`, { body: { resumeToken } });
+      expectError(reply, 403, "forbidden");
+      expect(reply.body).toMatchObject({ submissionId, state: "draft", version: 1 });
+    },
+  );
+
+  it("[AUDIT-F17] [TOKENS-REISSUE] a session reissues nothing, and outlives the attempt", async () => {
+    const { resumeToken, version } = await create(server, "open");
+    const session = await visit(server, await handOff(server, resumeToken));
+    const refused = await session.call("POST", "/tokens/reissue", { body: { version } });
+    expectError(refused, 403, "forbidden");
+    expectNoToken(refused);
+    expect((await session.fill({ name: "Ada" }, version)).status).toBe(200);
+  });
+
+  it("[TOKENS-REISSUE] a token beside the key must be one of that submission", async () => {
+    const { submissionId, resumeToken } = await create(server, "open", { key: creator });
     const path = `/submissions/${submissionId}/tokens/reissue`;
     const other = await create(server, "open");
-    const foreign = { actor: AGENT, resumeToken: other.resumeToken };
-    expectError(await server.call("POST", path, { body: foreign }), 404, "token_invalid");
-    const reissued = await server.call("POST", path, { body: { actor: AGENT, resumeToken } });
+    const foreign = { resumeToken: other.resumeToken };
+    expectError(await server.call("POST", path, { key: creator, body: foreign }), 404, "token_invalid");
+    const reissued = await server.call("POST", path, { key: creator, body: { resumeToken } });
     expect(reissued.status).toBe(200);
-    expectError(await server.call("POST", path, { body: { actor: AGENT, resumeToken } }), 410, "token_expired");
+    expectError(await server.call("POST", path, { key: creator, body: { resumeToken } }), 410, "token_expired");
   });
 
   it("[TOKENS-REISSUE] a reissued token works, and the one before is over without any revocation", async () => {
@@ -268,16 +296,6 @@ describe("revoking and reissuing", () => {
     const { resumeToken } = (await admin(made.submissionId, "reissue")).body;
     expect((await server.call("GET", `/resume/${resumeToken}`)).body.resumeToken).toBe(resumeToken);
     expectGone(await server.call("GET", `/resume/${made.resumeToken}`), "token_expired");
-  });
-
-  it("[TOKENS-REISSUE] its bearer is told the new one, without a key", async () => {
-    const { resumeToken, submissionId } = await create(server, "open");
-    const headers = { "if-match": `"${resumeToken}"` };
-    const path = `/submissions/${submissionId}/tokens/reissue`;
-    const { status, body } = await server.call("POST", path, { headers, body: { actor: AGENT } });
-    expect(status).toBe(200);
-    expect(body.resumeToken).not.toBe(resumeToken);
-    expect((await server.call("GET", `/resume/${body.resumeToken}`)).status).toBe(200);
   });
 
   it("[TOKENS-REISSUE] not for those who may not see the token", async () => {

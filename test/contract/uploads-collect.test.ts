@@ -17,8 +17,10 @@ import {
 import { announced, confirm, FILES_SCHEMA, filesAtRest, PDF, PNG, send, walk } from "../support/uploads.ts";
 
 let server: TestServer;
+let key: string;
 beforeEach(async () => {
   server = await startTestServer({ env: { FORMBRIDGE_WORKER: "on" } });
+  key = await server.makeKey({ roles: ["agent"], actor: AGENT });
   await server.putIntake({ id: "files", schema: FILES_SCHEMA });
 });
 afterEach(() => server.stop());
@@ -35,7 +37,7 @@ const stages = (uploadId: string): string[] =>
   filesAtRest(server).flatMap((name) => (name.includes(uploadId) ? [name.split(".").at(-1) ?? ""] : []));
 
 it("[UPLOADS-COLLECTED] a file that was never confirmed goes a grace period after its URL's end", async () => {
-  const made = await create(server, "files");
+  const made = await create(server, "files", { key });
   const signed = await announced(server, made.resumeToken, pdf);
   await send(signed, PDF);
   await after(HOUR + DAY - MINUTE);
@@ -48,7 +50,7 @@ it("[UPLOADS-COLLECTED] a file that was never confirmed goes a grace period afte
 });
 
 it("[UPLOADS-COLLECTED] until then it can be confirmed, and then it stays", async () => {
-  const made = await create(server, "files");
+  const made = await create(server, "files", { key });
   const signed = await announced(server, made.resumeToken, pdf);
   await send(signed, PDF);
   await after(HOUR + DAY - MINUTE);

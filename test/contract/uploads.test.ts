@@ -71,8 +71,10 @@ describe("a file that is sent as announced", () => {
     const file = { field: "scan.front", bytes: PDF, filename: "ada.pdf" };
     const { submissionId, uploadId, signed, reply } = await walk(server, file, "dotted");
     expect(signed.constraints).toEqual({ accept: ["application/pdf"], maxBytes: 1000 });
-    expect(reply.body.fields).toEqual({ "scan.front": expect.objectContaining({ uploadId, filename: "ada.pdf" }) });
-    expect((await record(server, submissionId)).attribution).toHaveProperty(["scan.front", "version"], 3);
+    expect(reply.body.fields).toEqual({ "scan.front": { masked: true } });
+    const { fields, attribution } = await record(server, submissionId);
+    expect(fields).toEqual({ "scan.front": expect.objectContaining({ uploadId, filename: "ada.pdf" }) });
+    expect(attribution).toHaveProperty(["scan.front", "version"], 3);
     expect(JSON.stringify(await history(server, submissionId))).not.toContain("ada.pdf");
     expect(await server.atRest()).not.toContain("ada.pdf");
   });
@@ -166,7 +168,20 @@ describe("a body that is not the announced file", () => {
     ["no length", { "Content-Length": undefined, "Transfer-Encoding": "chunked" }, PDF, 400, "bad_request"],
     ["another type", { "Content-Type": "text/html" }, PDF, 415, "unsupported_media_type"],
     ["no type", { "Content-Type": undefined }, PDF, 415, "unsupported_media_type"],
+    ["an empty type", { "Content-Type": "" }, PDF, 415, "unsupported_media_type"],
   ];
+  it("[AUDIT-F38] an empty or doubled type is told the announced one", async () => {
+    const signed = await waiting();
+    for (const type of ["", "application/pdf, application/pdf", "pdf", "application/pdf application/pdf"]) {
+      const error = expectError(await send(signed, PDF, { "Content-Type": type }), 415, "unsupported_media_type");
+      expect({ type, message: error.message }).toEqual({
+        type,
+        message: "Content-Type must be application/pdf, as announced.",
+      });
+    }
+    expect((await send(signed, PDF)).status).toBe(200);
+  });
+
   it.each(cases)(
     "[UPLOADS-EXACT] %s is refused, and nothing is left behind",
     async (_name, headers, bytes, status, type) => {
@@ -219,7 +234,7 @@ describe("a body that is not the announced file", () => {
   it("[UPLOADS-SLOW] silence ends a body", async () => {
     const signed = await waiting();
     const { answer, socket } = begin(signed, PDF.subarray(0, 10));
-    expect(await until(answer)).toMatch(/^HTTP\/1.1 400 [\s\S]*No byte came/);
+    expect(await until(answer)).toMatch(/^HTTP\/1.1 400 [\s\S]*Nothing was received/);
     socket.destroy();
     await until(() => being(signed).length === 0);
   });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestServer, type TestServer } from "../support/harness.ts";
+import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { created, eventsOf, submit, until } from "../support/moves.ts";
 import { createScriptedCourier, type ScriptedCourier } from "../support/scripted-courier.ts";
-import { idsOf, lookAt, messageOf, newUrl, onceSo, parcelsTo, pushed, webhook, written } from "../support/webhooks.ts";
+import { idsOf, lookAt, messageOf, newUrl, onceSo, pushed, sentTo, webhook, written } from "../support/webhooks.ts";
 
 const FAILED = { kind: "failed", error: "502" } as const;
 const HOUR = 3_600_000;
@@ -24,11 +24,16 @@ async function intake(rest: object = {}): Promise<string> {
   return id;
 }
 
+/** The only blocked submission's event was refused so often. */
+const refusedTimes =
+  (times: number) =>
+  ({ blocked }: Loose): boolean =>
+    blocked?.[0]?.failures === times;
 const enable = (id: string) => server.call("POST", `/webhooks/${id}/enable`, { key: server.adminKey, body: {} });
 const historyIds = async (id: string): Promise<string[]> =>
   (await eventsOf(server, id, "limit=1000")).map(({ eventId }) => eventId);
 const idsFor = (url: string, submissionId: string): string[] =>
-  idsOf(parcelsTo(courier, url).filter((parcel) => parcel.submissionId === submissionId));
+  idsOf(sentTo(courier, url).filter((outgoing) => outgoing.submissionId === submissionId));
 
 describe("what is sent", () => {
   it("[WEBHOOK-WANTED] [WEBHOOK-BODY] every event of the submission stream from then on, as the history shows it", async () => {
@@ -39,12 +44,12 @@ describe("what is sent", () => {
     await submit(server, made.resumeToken, "submit-hooked");
     await pushed(server);
     const events = await eventsOf(server, made.submissionId, "");
-    const parcels = parcelsTo(courier, url);
-    expect(parcels.map(messageOf)).toEqual(
+    const sent = sentTo(courier, url);
+    expect(sent.map(messageOf)).toEqual(
       events.map((event) => ({ type: event.type, timestamp: event.ts, data: event })),
     );
-    expect(idsOf(parcels)).toEqual(events.map(({ eventId }) => eventId));
-    expect(parcels[0]).toMatchObject({
+    expect(idsOf(sent)).toEqual(events.map(({ eventId }) => eventId));
+    expect(sent[0]).toMatchObject({
       tenant: "default",
       intakeId: id,
       attempt: 1,
@@ -61,9 +66,9 @@ describe("what is sent", () => {
     await written(server, one, 1);
     const wanted = await written(server, other, 1);
     await pushed(server);
-    expect(parcelsTo(courier, all.url)).toHaveLength(4);
-    expect(parcelsTo(courier, none.url)).toEqual([]);
-    const messages = parcelsTo(courier, some.url).map(messageOf);
+    expect(sentTo(courier, all.url)).toHaveLength(4);
+    expect(sentTo(courier, none.url)).toEqual([]);
+    const messages = sentTo(courier, some.url).map(messageOf);
     expect(messages.map(({ type }) => type)).toEqual(["token.created", "field.updated"]);
     expect(new Set(messages.map(({ data }) => data.submissionId))).toEqual(new Set([wanted]));
   });
@@ -74,8 +79,8 @@ describe("what is sent", () => {
     const { url } = await webhook(server, { intakes: [id], types: ["submission.created", "token.created"] });
     await created(server, id, { body: { initialFields: { tax: "12-34-56" } } });
     await pushed(server);
-    const text = JSON.stringify(parcelsTo(courier, url));
-    expect(parcelsTo(courier, url)).toHaveLength(2);
+    const text = JSON.stringify(sentTo(courier, url));
+    expect(sentTo(courier, url)).toHaveLength(2);
     expect(text).not.toMatch(/12-34-56|rtok_|fbk_/);
   });
 
@@ -85,7 +90,7 @@ describe("what is sent", () => {
     const made = await Promise.all(Array.from({ length: 50 }, () => written(server, id, 3)));
     await pushed(server);
     for (const submissionId of made) expect(idsFor(url, submissionId)).toEqual(await historyIds(submissionId));
-    expect(parcelsTo(courier, url)).toHaveLength(200);
+    expect(sentTo(courier, url)).toHaveLength(200);
   });
 });
 
@@ -95,8 +100,8 @@ describe("a message that fails", () => {
     const { url, webhookId } = await webhook(server, { intakes: [id] });
     courier.next(id, FAILED, FAILED);
     const submissionId = await written(server, id);
-    const waiting = await onceSo(server, webhookId, ({ failures }) => failures === 1);
-    expect(waiting).toMatchObject({ state: "active", lastError: "502", nextAttemptAt: expect.any(String) });
+    const [waiting] = (await onceSo(server, webhookId, refusedTimes(1))).blocked;
+    expect(waiting).toMatchObject({ submissionId, lastError: "502", nextAttemptAt: expect.any(String) });
     const wait = Date.parse(waiting.nextAttemptAt) - server.clock.now();
     expect(wait).toBeGreaterThanOrEqual(1_000);
     expect(wait).toBeLessThanOrEqual(2_000);
@@ -104,15 +109,15 @@ describe("a message that fails", () => {
     await pushed(server);
     expect(idsFor(url, submissionId)).toHaveLength(1);
     server.clock.advance(1);
-    const again = await onceSo(server, webhookId, ({ failures }) => failures === 2);
+    const [again] = (await onceSo(server, webhookId, refusedTimes(2))).blocked;
     expect(Date.parse(again.nextAttemptAt) - server.clock.now()).toBeGreaterThanOrEqual(4_000);
     server.clock.advance(8_000);
-    const healthy = await onceSo(server, webhookId, ({ failures }) => failures === 0);
-    expect(healthy.lastError).toBeUndefined();
+    const healthy = await onceSo(server, webhookId, ({ blocked }) => blocked === undefined);
+    expect([healthy.failures, healthy.lastError]).toEqual([0, undefined]);
     const history = await historyIds(submissionId);
     const [first] = history;
     expect(idsFor(url, submissionId)).toEqual([first, first, ...history]);
-    const tries = parcelsTo(courier, url).filter(({ deliveryId }) => deliveryId === first);
+    const tries = sentTo(courier, url).filter(({ deliveryId }) => deliveryId === first);
     expect(tries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
     expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
   });
@@ -122,17 +127,17 @@ describe("a message that fails", () => {
     const { url, webhookId } = await webhook(server, { intakes: [bad, good] });
     courier.next(bad, FAILED, FAILED);
     const stuck = await written(server, bad);
-    await onceSo(server, webhookId, ({ failures }) => failures === 1);
+    await onceSo(server, webhookId, refusedTimes(1));
     const free = await written(server, good);
     await pushed(server);
     expect(idsFor(url, free)).toEqual(await historyIds(free));
     server.clock.advance(2_000);
-    await onceSo(server, webhookId, ({ failures }) => failures === 2);
+    await onceSo(server, webhookId, refusedTimes(2));
     const later = await written(server, good);
     await pushed(server);
     expect(idsFor(url, later)).toEqual(await historyIds(later));
     server.clock.advance(8_000);
-    await onceSo(server, webhookId, ({ failures }) => failures === 0);
+    await onceSo(server, webhookId, ({ blocked }) => blocked === undefined);
     await pushed(server);
     expect(idsFor(url, stuck).slice(2)).toEqual(await historyIds(stuck));
     for (const id of [free, later]) expect(idsFor(url, id)).toEqual(await historyIds(id));
@@ -164,27 +169,32 @@ describe("a message that fails", () => {
     expect(nextAttemptAt).toBe(new Date(server.clock.now() + 50_000).toISOString());
   });
 
-  it("[WEBHOOK-DISABLED] [WEBHOOK-ENABLED] after the last attempt nothing is sent until it is enabled; then nothing is missing", async () => {
+  it("[WEBHOOK-DISABLED] [WEBHOOK-ENABLED] a receiver that takes nothing is sent nothing in the end, until it is enabled; then nothing is missing", async () => {
     const id = await intake();
     const { url, webhookId } = await webhook(server, { intakes: [id] });
-    courier.next(id, ...Array(10).fill(FAILED));
-    const first = await written(server, id);
-    for (let attempt = 1; attempt < 10; attempt++) {
-      await onceSo(server, webhookId, ({ failures }) => failures === attempt);
+    courier.next(id, ...Array(200).fill(FAILED));
+    const made: string[] = [];
+    for (let strike = 1; strike <= 10; strike++) {
+      made.push(await written(server, id, 1));
+      await onceSo(server, webhookId, ({ failures }) => failures === strike);
       server.clock.advance(6 * HOUR);
     }
-    const over = await onceSo(server, webhookId, ({ state }) => state === "disabled");
-    expect(over).toMatchObject({ failures: 10, lastError: "502" });
+    const over = await lookAt(server, webhookId);
+    expect(over).toMatchObject({ state: "disabled", failures: 10, lastError: "502" });
     expect(over.nextAttemptAt).toBeUndefined();
-    const second = await written(server, id);
+    const sent = sentTo(courier, url).length;
+    made.push(await written(server, id));
     server.clock.advance(6 * HOUR);
     await pushed(server);
-    expect(parcelsTo(courier, url)).toHaveLength(10);
+    expect(sentTo(courier, url)).toHaveLength(sent);
+    courier.forget(id);
     const enabled = await enable(webhookId);
     expect([enabled.status, enabled.body.webhook.state, enabled.body.webhook.failures]).toEqual([200, "active", 0]);
     await pushed(server);
-    expect(idsFor(url, first).slice(10)).toEqual(await historyIds(first));
-    expect(idsFor(url, second)).toEqual(await historyIds(second));
+    for (const one of made) {
+      const history = await historyIds(one);
+      expect(idsFor(url, one).slice(-history.length)).toEqual(history);
+    }
   });
 
   it("[WEBHOOK-DISABLED] is disabled at once when trying again is of no use", async () => {
@@ -212,9 +222,9 @@ describe("a receiver that does not answer", () => {
     courier.release();
     await until(() => courier.held() === 8 || undefined);
     const free = await written(server, quick);
-    await until(() => parcelsTo(courier, other.url).length === 3 || undefined);
+    await until(() => sentTo(courier, other.url).length === 3 || undefined);
     expect(idsFor(other.url, free)).toEqual(await historyIds(free));
-    expect(parcelsTo(courier, stuck.url)).toHaveLength(9);
+    expect(sentTo(courier, stuck.url)).toHaveLength(9);
     while (courier.held() > 0) courier.release();
     await pushed(server);
     for (const submissionId of made) expect(idsFor(stuck.url, submissionId)).toEqual(await historyIds(submissionId));
@@ -232,7 +242,7 @@ describe("a receiver that does not answer", () => {
     await written(server, id);
     server.clock.advance(6 * HOUR);
     await pushed(server);
-    expect(parcelsTo(courier, url)).toHaveLength(1);
+    expect(sentTo(courier, url)).toHaveLength(1);
     expect(await lookAt(server, webhookId)).toBeUndefined();
   });
 });
@@ -265,26 +275,26 @@ describe("webhooks of a definition", () => {
     expect(await ofIntake("named")).toEqual(before);
     await written(server, "named", 1);
     await pushed(server);
-    expect(parcelsTo(courier, url)).toHaveLength(2);
-    expect(parcelsTo(courier, url)[0]?.secrets).toEqual([expect.stringMatching(/^whsec_/)]);
-    expect(parcelsTo(courier, brief)).toEqual([]);
+    expect(sentTo(courier, url)).toHaveLength(2);
+    expect(sentTo(courier, url)[0]?.secrets).toEqual([expect.stringMatching(/^whsec_/)]);
+    expect(sentTo(courier, brief)).toEqual([]);
     await definition("named", "2", [{ url: brief, types: ["submission.created"], secret: "second" }]);
     const after = await ofIntake("named");
     expect(after).toMatchObject([{ url: brief, types: ["submission.created"] }]);
     expect(before.map(({ webhookId }: { webhookId: string }) => webhookId)).toContain(after[0].webhookId);
     await written(server, "named", 1);
     await pushed(server);
-    expect(parcelsTo(courier, url)).toHaveLength(2);
-    expect(parcelsTo(courier, brief).map(({ secrets }) => secrets)).toEqual([["second", "first"]]);
+    expect(sentTo(courier, url)).toHaveLength(2);
+    expect(sentTo(courier, brief).map(({ secrets }) => secrets)).toEqual([["second", "first"]]);
     const own = expect.stringMatching(/^whsec_/);
     await definition("named", "3", [{ url: brief, types: ["submission.created"] }]);
     await written(server, "named", 0);
     await pushed(server);
-    expect(parcelsTo(courier, brief).at(-1)?.secrets).toEqual([own, "second", "first"]);
+    expect(sentTo(courier, brief).at(-1)?.secrets).toEqual([own, "second", "first"]);
     await definition("named", "4", [{ url: brief, types: ["submission.created"], secret: "third" }]);
     await written(server, "named", 0);
     await pushed(server);
-    expect(parcelsTo(courier, brief).at(-1)?.secrets).toEqual(["third", own, "second", "first"]);
+    expect(sentTo(courier, brief).at(-1)?.secrets).toEqual(["third", own, "second", "first"]);
   });
 
   it("[WEBHOOK-DEFINED] stay when their intake is retired; until then they are changed in its definition alone", async () => {

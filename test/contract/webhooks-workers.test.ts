@@ -4,7 +4,7 @@ import { startWebhooks } from "../../packages/worker/src/webhook-loop.ts";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { eventsOf, until } from "../support/moves.ts";
 import { createScriptedCourier, type ScriptedCourier } from "../support/scripted-courier.ts";
-import { idsOf, parcelsTo, webhook, written } from "../support/webhooks.ts";
+import { idsOf, sentTo, webhook, written } from "../support/webhooks.ts";
 
 const LEASE_MS = 60_000;
 
@@ -45,7 +45,7 @@ it("[WEBHOOK-CRASH] [WEBHOOK-PAUSED] what a silent worker has sent is sent again
   const next = await claim();
   expect(await push(next)).toBe(true);
   const [first, second, third] = (await eventsOf(server, submissionId, "")).map(({ eventId }) => eventId);
-  expect(idsOf(parcelsTo(courier, url))).toEqual([first, second, first, second, third]);
+  expect(idsOf(sentTo(courier, url))).toEqual([first, second, first, second, third]);
   const after = await positionOf(next);
   expect(after).toBeGreaterThan(dead.progress.position);
   courier.release({ kind: "failed", error: "late", final: true });
@@ -64,10 +64,10 @@ it("[WEBHOOK-PAUSED] a worker whose lease is running out begins nothing more, an
   const claimed = await claim();
   const { operations, backend } = server.server.core;
   await operations.pushEvents({ webhook: claimed, leaseMs: 0, signal: new AbortController().signal });
-  expect(parcelsTo(courier, url)).toEqual([]);
+  expect(sentTo(courier, url)).toEqual([]);
   expect((await backend.webhooks.get(claimed))?.progress).toEqual(claimed.progress);
   await push(await claim());
-  expect(parcelsTo(courier, url)).toHaveLength(3);
+  expect(sentTo(courier, url)).toHaveLength(3);
   expect((await remove(webhookId)).status).toBe(200);
 });
 
@@ -88,9 +88,9 @@ it("a worker that is told to stop leaves the rest to the next, and blames nobody
   await pushing;
   const stored = await server.server.core.backend.webhooks.get(claimed);
   expect(stored?.progress).toMatchObject({ state: "active", failures: 0 });
-  expect(parcelsTo(courier, url)).toHaveLength(2);
+  expect(sentTo(courier, url)).toHaveLength(2);
   await push(await claim());
-  expect(parcelsTo(courier, url)).toHaveLength(4);
+  expect(sentTo(courier, url)).toHaveLength(4);
   expect((await remove(webhookId)).status).toBe(200);
 });
 
@@ -117,7 +117,7 @@ it("[WEBHOOK-COMPLETE] [WEBHOOK-ORDER] several workers, writers and failures at 
   const made = await Promise.all(Array.from({ length: 25 }, () => written(server, "busy", 3)));
   const taken = () => {
     const failed = new Set(fates.flatMap((fate, index) => (fate.kind === "failed" ? [index] : [])));
-    return idsOf(parcelsTo(courier, url).filter((_, index) => !failed.has(index)));
+    return idsOf(sentTo(courier, url).filter((_, index) => !failed.has(index)));
   };
   await until(() => {
     server.clock.advance(1_000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { createScriptedCourier, type ScriptedCourier } from "../support/scripted-courier.ts";
-import { lookAt, newUrl, parcelsTo, postWebhook, pushed, webhook, written } from "../support/webhooks.ts";
+import { lookAt, newUrl, postWebhook, pushed, sentTo, webhook, written } from "../support/webhooks.ts";
 
 const HOUR = 3_600_000;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -42,10 +42,10 @@ describe("secrets", () => {
     expect(webhookId).toMatch(/^whk_/);
     await written(server, "open", 0);
     await pushed(server);
-    const [parcel] = parcelsTo(courier, url);
-    expect(parcel?.secrets).toEqual([reply.body.secret]);
+    const [outgoing] = sentTo(courier, url);
+    expect(outgoing?.secrets).toEqual([reply.body.secret]);
     const bare = reply.body.secret.slice("whsec_".length);
-    const shown = [await call("GET", `/webhooks/${webhookId}`), await list(), parcel?.body, await server.atRest()];
+    const shown = [await call("GET", `/webhooks/${webhookId}`), await list(), outgoing?.body, await server.atRest()];
     expect(JSON.stringify(shown)).not.toContain(bare);
     await remove(webhookId);
   });
@@ -55,7 +55,7 @@ describe("secrets", () => {
     expect(body.secret).toBe(SECRET);
     await written(server, "open", 0);
     await pushed(server);
-    expect(parcelsTo(courier, body.webhook.url)[0]?.secrets).toEqual([SECRET]);
+    expect(sentTo(courier, body.webhook.url)[0]?.secrets).toEqual([SECRET]);
     await remove(body.webhook.webhookId);
   });
 
@@ -65,7 +65,7 @@ describe("secrets", () => {
     const signedWith = async (): Promise<readonly string[] | undefined> => {
       await written(server, "open", 0);
       await pushed(server);
-      return parcelsTo(courier, url).at(-1)?.secrets;
+      return sentTo(courier, url).at(-1)?.secrets;
     };
     const second = await rotate(webhookId);
     expect(second.body).toEqual({
@@ -110,7 +110,7 @@ describe("lists", () => {
     const page = await call("GET", "/webhooks?limit=1");
     expect(page.body.items).toEqual([first]);
     const next = await call("GET", `/webhooks?pageToken=${encodeURIComponent(page.body.nextPageToken)}`);
-    expect(next.body).toEqual({ ok: true, items: [second] });
+    expect(next.body).toEqual({ ok: true, items: [second], total: 2 });
     for (const { webhookId } of [first, second]) await remove(webhookId);
   });
 });
@@ -147,8 +147,8 @@ describe("who may", () => {
     await written(server, "open", 0);
     await written(server, "acme-open", 1);
     await pushed(server);
-    expect(parcelsTo(courier, ours.url).map(({ tenant }) => tenant)).toEqual(["default"]);
-    expect(parcelsTo(courier, theirs.url).map(({ tenant }) => tenant)).toEqual(["acme", "acme"]);
+    expect(sentTo(courier, ours.url).map(({ tenant }) => tenant)).toEqual(["default"]);
+    expect(sentTo(courier, theirs.url).map(({ tenant }) => tenant)).toEqual(["acme", "acme"]);
     await remove(ours.webhookId);
     await remove(theirs.webhookId, foreign);
   });

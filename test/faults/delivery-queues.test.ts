@@ -1,6 +1,6 @@
 import type { OpenedCourier } from "@formbridge/conformance";
 import { afterEach, expect, test } from "vitest";
-import { openNats, openRabbitmq, openRedis } from "../../packages/couriers/test/receivers.ts";
+import { openNats, openRabbitmq, openRedis } from "../../packages/outbound/test/receivers.ts";
 import { type Loose, minimalIntake } from "../support/harness.ts";
 import { create, submit, until } from "../support/moves.ts";
 import { type Api, besideWorkers, embedded, isLong, patient } from "./delivery-scene.ts";

@@ -39,6 +39,12 @@ export function validBody(operation: Operation, random: Random): Body | undefine
   if (operation.id === "createWebhook") return webhookBody(random);
   if (operation.id === "rotateWebhookSecret") return {};
   if (operation.id.startsWith("createHandoff")) return handoffBody(random);
+  // Those that are not given up would be started for the whole tenant, sentinels and all.
+  if (operation.id === "retryDeliveries") return { state: "dead", limit: 1 + random.below(500) };
+  if (operation.id === "reassignReview") return { reviewers: { ids: ["rita"] }, reason: "on holiday" };
+  if (operation.id === "changeDestination") {
+    return { destination: { kind: "webhook", url: "https://receiver.example.com/hook" } };
+  }
   return validObject(operation.body.schema, random, { skip: TARGETS });
 }
 

@@ -18,12 +18,14 @@ beforeAll(async () => {
 afterAll(() => world.test.stop());
 
 const WAIT_MS = 1500;
+/** For requests with `Connection: close`: the server ends the wait. */
+const UNTIL_CLOSED_MS = 20_000;
 const HOST = "Host: 127.0.0.1\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
 
-async function answersTo(bytes: string | Buffer, method = "GET"): Promise<WireAnswer[]> {
+async function answersTo(bytes: string | Buffer, method = "GET", waitMs = WAIT_MS): Promise<WireAnswer[]> {
   return await sendRaw(world.port, typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes, {
-    waitMs: WAIT_MS,
+    waitMs,
     method,
   });
 }
@@ -133,7 +135,7 @@ describe("methods and pipelines", () => {
             ["Content-Length", "0"],
           ],
         } as const;
-        const answers = await answersTo(encodeRequest(request), method);
+        const answers = await answersTo(encodeRequest(request), method, UNTIL_CLOSED_MS);
         expect(answers).toHaveLength(1);
         const operation = operations.find(method, path);
         for (const answer of answers)

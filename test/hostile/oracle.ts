@@ -28,7 +28,7 @@ const API_KEY = /fbk_[A-Za-z0-9_-]{43}/g;
 const SESSION = /sess_[A-Za-z0-9_-]{43}/g;
 /** What tells of our insides: stack frames, our folders, SQL, drivers. */
 const INSIDES = [
-  /\bat [^\n]{0,200}:\d+:\d+/g,
+  /\bat [^\n"]{0,200}:\d+:\d+/g,
   /\/(?:work|tmp|home|usr)\/[\w./-]+/g,
   /node_modules|node:internal|file:\/\//g,
   /SQLITE_\w+|SqliteError|\b(?:SELECT|INSERT|UPDATE|DELETE)\b[^"]{1,80}\b(?:FROM|INTO|SET)\b/g,
@@ -124,6 +124,8 @@ function successProblems({ request, answer }: Seen, operation: Operation | undef
   if (!operation.template.includes("{") && /^\/(?:healthz|readyz|openapi)/.test(operation.template)) return [];
   const check = operation.checkSuccess(answer.status, mediaType);
   if (check === undefined) return [`${operation.id}: no schema for ${answer.status} ${mediaType}`];
+  // A page holds no data: whatever was asked, it is the same text.
+  if (mediaType === "text/html") return answer.body.startsWith("<!doctype html>") ? [] : ["a page that is none"];
   if (mediaType !== "application/json") return linesProblems(answer.body);
   return check(parsed(answer.body)) ? [] : [`${operation.id}: the answer is not as declared: ${message(check.errors)}`];
 }
@@ -144,13 +146,16 @@ function leakProblems({ request, answer }: Seen, { operation, mayNotLearnToken }
       return !said.includes(found);
     });
   const problems: string[] = [];
+  // A refusal about a known submission tells its token to a key that may hold it.
+  const hasKey = request.headers.some(([name, value]) => /^authorization$/i.test(name) && value.includes("fbk_"));
+  const isToHolder = hasKey && answer.body.includes('"submissionId":"sub_');
   if (answer.status >= 400) {
     for (const pattern of INSIDES) {
       const [found] = told(pattern);
       if (found !== undefined) problems.push(`tells of our insides: ${found.slice(0, 120)}`);
     }
   }
-  const isClosed = [401, 403, 404, 410].includes(answer.status);
+  const isClosed = [401, 410].includes(answer.status) || ([403, 404].includes(answer.status) && !isToHolder);
   if ((isClosed || mayNotLearnToken === true) && told(TOKEN).length > 0) {
     problems.push(`a resume token in a ${answer.status} for a caller who may not hold it`);
   }

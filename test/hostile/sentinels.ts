@@ -23,7 +23,11 @@ export async function photograph(world: World, connection: Connection): Promise<
     const record = await look(`/submissions/${submissionId}`, adminKey);
     const events = await look(`/submissions/${submissionId}/events?limit=1000&types=${TOLD.join(",")}`, adminKey);
     const handoffs = await look(`/submissions/${submissionId}/handoffs`, adminKey);
-    const still = record.body.replace(/"remainingMs":\d+/, "").replace(/"timeRemaining":\d+/, "");
+    const still = record.body
+      .replace(/"remainingMs":\d+/, "")
+      .replace(/"timeRemaining":\d+/, "")
+      // What happened in the last minute is forgotten by itself.
+      .replace(/"recentActivity":\{(?:"by\w+":\{"actor":\{[^}]*\},"at":"[^"]*"\},?)*\},?/, "");
     photo.set(
       `${state} ${submissionId}`,
       `${record.status} ${still}\n${events.status} ${events.body}\n${handoffs.status} ${handoffs.body}`,

@@ -104,7 +104,7 @@ describe("an answer", () => {
     const { resumeToken } = await anybody.done("formbridge_trip_plan_create", {});
     const args = { resumeToken, fields: { consent: true } };
     const { error } = await anybody.refused("formbridge_trip_plan_set", args, "invalid");
-    expect(error.nextActions[0].hint).toContain("formbridge_trip_plan_handoff");
+    expect(error.nextActions[0].hint).toContain("formbridge_handoff");
   });
 
   it("[MCP-ERROR] masks what is sensitive where HTTP does", async () => {

@@ -34,6 +34,10 @@ async function inTurns<Item>(items: readonly Item[], work: (item: Item) => Promi
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
+/** A proposed idempotency key is a new one each time. */
+const withoutKeys = (message: unknown): unknown =>
+  JSON.parse(JSON.stringify(message).replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "a-key"));
+
 describe.each(["intake", "generic"] as const)("with the tools of each %s", (toolset) => {
   let world: HostileWorld;
   beforeAll(async () => {
@@ -58,7 +62,8 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
       if (one.what === "an unknown token") unknown.set(one.tool, said);
       // Odd enough for the way of the SDK, which answers the same.
       const twin = await send(one, { "content-type": "application/json; charset=utf-8" });
-      if (!isDeepStrictEqual(twin.message, reply.message)) problems.push(`answered otherwise by the SDK: ${twin.text}`);
+      if (!isDeepStrictEqual(withoutKeys(twin.message), withoutKeys(reply.message)))
+        problems.push(`answered otherwise by the SDK: ${twin.text}`);
       found.push(...problems.map((problem) => `${one.tool}, ${one.what}: ${problem}`));
     });
     for (const one of cases.filter(({ likeUnknown }) => likeUnknown)) {
@@ -73,8 +78,8 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
   it("the calls that were spoilt are good ones without the fault", async () => {
     const refused: string[] = [];
     for (const tool of world.tools) {
-      // Nobody has sent the file.
-      if (/confirm/.test(tool.name)) continue;
+      // Nobody has sent the file, announced one for this submission, or submitted it.
+      if (/confirm|abandon|retry/.test(tool.name)) continue;
       const fresh = await world.server.call("POST", "/intakes/alpha/submissions", {
         body: { actor: { kind: "agent", id: "bot" }, initialFields: { name: "fresh" } },
       });

@@ -39,7 +39,7 @@ async function known(server: TestServer, intakeId: string, name: string): Promis
   return { submissionId: made.submissionId, token: body.resumeToken, staleToken: made.resumeToken };
 }
 
-export async function createHostileWorld(tools: "intake" | "generic"): Promise<HostileWorld> {
+export async function createHostileWorld(tools: "auto" | "intake" | "generic"): Promise<HostileWorld> {
   const server = await startTestServer({ env: { FORMBRIDGE_MCP_TOOLS: tools } });
   for (const id of ["alpha", "beta"]) await server.putIntake({ id, schema });
   const own = await known(server, "alpha", "own");
@@ -50,7 +50,7 @@ export async function createHostileWorld(tools: "intake" | "generic"): Promise<H
   });
   return {
     server,
-    tools: (await listTools(server.url)).filter(({ name }) => tools === "generic" || name.includes("_alpha_")),
+    tools: (await listTools(server.url)).filter(({ name }) => tools !== "intake" || name.includes("_alpha_")),
     own: { ...own, token: announced.body.resumeToken },
     others: await known(server, "alpha", "others"),
     foreign: await known(server, "beta", "foreign"),
@@ -70,6 +70,7 @@ const goodValues = ({ own, uploadId }: HostileWorld): Record<string, unknown> =>
   mimeType: "application/pdf",
   sizeBytes: 10,
   uploadId,
+  decision: "approved",
 });
 
 /** Does the tool need a token, or a key? */
@@ -85,7 +86,7 @@ export function goodArguments(world: HostileWorld, tool: Loose): Record<string, 
 }
 
 /** Who tried what with which token is noted; that is no effect of the call. */
-const NOTES = ["token.conflict", "token.accessed"];
+const NOTES = ["token.conflict", "token.accessed", "idempotency.lock.contention"];
 
 /** All that the server keeps, as far as a call that was refused must leave it as it is. */
 export async function stateOf({ server }: HostileWorld): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { Operations } from "@formbridge/core";
+import { DEFAULT_POLICY, type Operations } from "@formbridge/core";
 import { createMcpBinding, type McpBinding } from "@formbridge/mcp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Loose, TestServer } from "../support/harness.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   binding = await createMcpBinding({
     operations: { ...operations, ...broken },
     tools: "generic",
-    tokenTtlMs: 1_000,
+    policy: DEFAULT_POLICY,
     version: "1",
     seal: sealer,
     now,

@@ -23,14 +23,16 @@ const request = (id: number, sum: string) =>
 const WAYS = ["serves", "passes on"] as const;
 
 /** One host on pipes; every line that it was sent is kept. */
-const INITIALIZE = JSON.stringify({
-  jsonrpc: "2.0",
-  id: 0,
-  method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bare", version: "1" } },
-});
+const initialize = (protocolVersion: string) =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: "bare", version: "1" } },
+  });
+const INITIALIZE = initialize("2025-06-18");
 
-async function connect(way: (typeof WAYS)[number]) {
+async function connect(way: (typeof WAYS)[number], revision = "2025-06-18") {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let text = "";
   output.setEncoding("utf8").on("data", (more: string) => {
@@ -52,16 +54,17 @@ async function connect(way: (typeof WAYS)[number]) {
           caller: { address: "stdio" },
         })
       : await bridgeStdio({ ...common, url: `${server.url}/mcp` });
-  const answerTo = (id: number): Loose =>
+  const answers = (): Loose[] =>
     text
       .split("\n")
       .filter((each) => each !== "")
-      .map((each) => JSON.parse(each))
-      .find((message) => message.id === id);
+      .map((each) => JSON.parse(each));
+  const answerTo = (id: number | null): Loose => answers().find((message) => message.id === id);
   const send = (message: string) => input.write(`${message}\n`);
-  send(INITIALIZE);
+  send(initialize(revision));
   await until(() => answerTo(0));
-  return { ...line, input, send, answerTo, answered: (id: number): Promise<Loose> => until(() => answerTo(id)) };
+  const answered = (id: number | null): Promise<Loose> => until(() => answerTo(id));
+  return { ...line, input, send, answers, answerTo, answered };
 }
 
 const submissions = async (): Promise<number> =>
@@ -90,6 +93,75 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     host.send('{"jsonrpc":"2.0","id":9}');
     host.send('{"jsonrpc":"2.0","id":10,"method":"tools/call","params":"text"}');
     for (const id of [9, 10]) expect((await host.answered(id)).error.code).toBe(-32600);
+    host.finish();
+    await host.ended;
+  });
+
+  it("[AUDIT-P8] of 2 MB gets an error, and the next line is answered", async () => {
+    const host = await connect(way);
+    const before = await submissions();
+    host.send(request(20, `"${"x".repeat(2_000_000)}"`));
+    host.send(request(21, "1"));
+    expect((await host.answered(21)).result.structuredContent.ok).toBe(true);
+    const { error } = await host.answered(null);
+    expect(error).toMatchObject({ code: -32600, data: { error: { type: "payload_too_large" } } });
+    expect(host.answers().filter(({ id }) => id === null)).toHaveLength(1);
+    expect(await submissions()).toBe(before + 1);
+    host.finish();
+    await host.ended;
+  });
+
+  it("[AUDIT-P8] that is no JSON gets -32700, and the next line is answered", async () => {
+    const host = await connect(way);
+    host.send('{"jsonrpc":"2.0","id":22,');
+    expect((await host.answered(null)).error).toMatchObject({ code: -32700, message: expect.stringContaining("JSON") });
+    host.send("");
+    host.send(request(23, "1"));
+    expect((await host.answered(23)).result.structuredContent.ok).toBe(true);
+    host.finish();
+    await host.ended;
+  });
+
+  it("[AUDIT-P8] with a batch is answered together in 2025-03-26, each message for itself", async () => {
+    const host = await connect(way, "2025-03-26");
+    const notice = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+    host.send(`[${request(24, "1")},${notice},{"id":25},${request(26, "2")}]`);
+    const batch: Loose[] = await until(() => host.answers().find((message) => Array.isArray(message)));
+    expect(batch.map(({ id }) => id).toSorted()).toEqual([24, 25, 26]);
+    expect(batch.find(({ id }) => id === 25).error.code).toBe(-32600);
+    expect(batch.find(({ id }) => id === 26).result.structuredContent.ok).toBe(true);
+    host.send("[]");
+    expect((await host.answered(null)).error.code).toBe(-32600);
+    host.send(request(27, "1"));
+    expect((await host.answered(27)).result.structuredContent.ok).toBe(true);
+    host.finish();
+    await host.ended;
+  });
+
+  it("[AUDIT-P8] with a batch of too much, or in another revision, is refused in words", async () => {
+    const host = await connect(way, "2025-03-26");
+    const ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}';
+    host.send(`[${Array.from({ length: 21 }, () => ping).join(",")}]`);
+    expect((await host.answered(null)).error.message).toContain("at most 20");
+    host.finish();
+    const newer = await connect(way);
+    newer.send(`[${request(28, "1")}]`);
+    expect((await newer.answered(null)).error.message).toContain("2025-03-26");
+    newer.finish();
+    await Promise.all([host.ended, newer.ended]);
+  });
+
+  it.each([
+    ["resources/read", {}, "uri"],
+    ["prompts/get", {}, "name"],
+    ["prompts/get", { name: "fill_intake", arguments: { intakeId: 5 } }, "arguments"],
+    ["tools/list", { cursor: 5 }, "cursor"],
+  ])("[AUDIT-P8] %s with %o is -32602 in plain words", async (method, params, named) => {
+    const host = await connect(way);
+    host.send(JSON.stringify({ jsonrpc: "2.0", id: 30, method, params }));
+    const { error } = await host.answered(30);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(`${named} must be`) });
+    expect(error.message).not.toContain("{");
     host.finish();
     await host.ended;
   });
@@ -161,7 +233,7 @@ it("[MCP-BRIDGE] a server that answers with the key it was sent does not bring i
   input.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await bridge.ended;
   parrot.close();
-  expect(told).toContain("could not be asked");
+  expect(told).toContain("couldn't be reached");
   expect(told + noted.join(" ")).not.toContain(key);
   expect(noted.join(" ")).toContain("Bearer [key]");
 });

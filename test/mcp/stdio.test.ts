@@ -119,7 +119,7 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
     expect((await bare.answer(1)).result.serverInfo.name).toBe("formbridge");
     expect((await bare.answer(2)).error).toMatchObject({
       code: -32603,
-      message: expect.stringContaining("could not start"),
+      message: expect.stringContaining("couldn't start"),
     });
     expect(await bare.ended).toBe(1);
     expect(bare.stderr()).toMatch(/nowhere.*FORMBRIDGE_INTAKES/);
@@ -131,13 +131,20 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
     expect(bare.stderr()).toMatch(/^[^\n]*nowhere[^\n]*\n$/);
   });
 
-  it("[MCP-STDIO] a message over the limit ends the connection, not in an answer of something else", async () => {
+  it("[MCP-STDIO] [AUDIT-P8] a message over the limit gets an error, and the process goes on", async () => {
     const bare = startBare([], { FORMBRIDGE_MAX_BODY_BYTES: "20000" });
     bare.send(INITIALIZE);
     await bare.answer(1);
     bare.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "x".repeat(30_000) } });
+    bare.send({ jsonrpc: "2.0", id: 3, method: "ping" });
+    expect((await bare.answer(3)).result).toEqual({});
+    const refused = bare
+      .lines()
+      .map((line) => JSON.parse(line))
+      .find(({ id }) => id === null);
+    expect(refused.error).toMatchObject({ code: -32600, message: expect.stringContaining("20000 bytes") });
+    bare.child.stdin.end();
     expect(await bare.ended).toBe(0);
-    expect(bare.lines()).toHaveLength(1);
   });
 
   it("[MCP-LIST-CHANGED] a host behind a bridge is told of changes", async () => {
@@ -187,7 +194,7 @@ describe("formbridge mcp --url", { timeout: 2 * PATIENCE }, () => {
     const wrong = `fbk_${"z".repeat(43)}`;
     const bare = startBare(["--url", url()], { FORMBRIDGE_MCP_KEY: wrong });
     bare.send(INITIALIZE);
-    expect((await bare.answer(1)).error.message).toContain("could not be asked");
+    expect((await bare.answer(1)).error.message).toContain("couldn't be reached");
     bare.child.stdin.end();
     expect(await bare.ended).toBe(0);
     expect(bare.stderr() + bare.lines().join("")).not.toContain(wrong);

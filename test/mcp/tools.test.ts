@@ -12,38 +12,61 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-const SUFFIXES = ["cancel", "confirm", "create", "events", "handoff", "set", "status", "submit", "upload", "validate"];
-const GENERIC = [
+const SUFFIXES = [
+  "cancel",
+  "confirm",
+  "create",
+  "events",
+  "handoff",
+  "retry",
+  "set",
+  "status",
+  "submit",
+  "upload",
+  "validate",
+];
+const READING = ["formbridge_get_events", "formbridge_get_intake", "formbridge_get_submission"];
+const WRITING = [
+  "formbridge_abandon_upload",
   "formbridge_cancel",
   "formbridge_confirm_upload",
-  "formbridge_create_submission",
-  "formbridge_get_events",
-  "formbridge_get_intake",
-  "formbridge_get_submission",
   "formbridge_handoff",
-  "formbridge_list_intakes",
   "formbridge_request_upload",
+  "formbridge_retry_delivery",
   "formbridge_set_fields",
   "formbridge_submit",
   "formbridge_validate_submission",
 ];
+const VERBS = [...READING, ...WRITING];
+/** For whoever has no create tool by intake. */
+const GENERIC = [...VERBS, "formbridge_create_submission", "formbridge_list_intakes"].toSorted();
 
 const aFile = { field: "pdf", filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 9 };
 
 const namesFor = async (host: Host): Promise<string[]> => (await host.tools()).map(({ name }) => name).toSorted();
 
 describe("the list of tools", () => {
-  it("[MCP-TOOLS] has ten for each intake that the caller sees", async () => {
-    const of = (id: string) => SUFFIXES.map((suffix) => `formbridge_${id}_${suffix}`);
-    expect(await namesFor(admin)).toEqual([...of("files"), ...of("secret"), ...of("trip_plan")].toSorted());
-    expect(await namesFor(anybody)).toEqual([...of("files"), ...of("trip_plan")].toSorted());
+  it("[MCP-TOOLS] has a create for each intake that the caller sees, and one set of verbs", async () => {
+    const creates = (...ids: string[]) => ids.map((id) => `formbridge_${id}_create`);
+    const forAdmins = [...VERBS, "formbridge_review", ...creates("files", "secret", "trip_plan")];
+    expect(await namesFor(admin)).toEqual(forAdmins.toSorted());
+    expect(await namesFor(anybody)).toEqual([...VERBS, ...creates("files", "trip_plan")].toSorted());
   });
 
-  it("[MCP-TOOLS] is one set for all past 12 intakes, and both kinds can be called", async () => {
+  it("[MCP-TOOLS] finds the intake by the token, and by the name of an intake's own tool", async () => {
+    const made = await anybody.done("formbridge_trip_plan_create", {});
+    const set = await anybody.done("formbridge_set_fields", { resumeToken: made.resumeToken, fields: { to: "Rome" } });
+    expect(set.missingFields).toEqual(["when", "consent", "pin"]);
+    expect(set.toFill[0]).toMatchObject({ path: "when", format: "date" });
+    const read = await anybody.done("formbridge_trip_plan_status", { resumeToken: set.resumeToken });
+    expect(read).toMatchObject({ version: 2, fields: { to: "Rome" } });
+  });
+
+  it("[MCP-TOOLS] has one create for all past 12 intakes, and both kinds can be called", async () => {
     const many = await emptyServer();
     for (let n = 1; n <= 12; n++) await many.putIntake({ id: `form${n}` });
     const host = await connectHost(many.url);
-    expect(await namesFor(host)).toHaveLength(120);
+    expect(await namesFor(host)).toHaveLength(VERBS.length + 12);
     await many.putIntake({ id: "form13" });
     expect(await namesFor(host)).toEqual(GENERIC);
     const made = await host.done("formbridge_create_submission", { intakeId: "form13", initialFields: { note: "x" } });
@@ -59,7 +82,7 @@ describe("the list of tools", () => {
 
   it.each([
     ["generic", GENERIC],
-    ["intake", SUFFIXES.map((suffix) => `formbridge_one_${suffix}`)],
+    ["intake", [...GENERIC, ...SUFFIXES.map((suffix) => `formbridge_one_${suffix}`)].toSorted()],
   ])("[MCP-TOOLS] is what FORMBRIDGE_MCP_TOOLS=%s says", async (mode, expected) => {
     const set = await emptyServer({ FORMBRIDGE_MCP_TOOLS: mode });
     await set.putIntake({ id: "one" });
@@ -113,8 +136,9 @@ describe("the list of tools", () => {
     const host = await connectHost(odd.url);
     const { resumeToken } = await host.done("formbridge_get_create", {});
     expect(await host.done("formbridge_get_events", { resumeToken })).toMatchObject({ ok: true });
-    const { error } = await host.refused("formbridge_request_upload", { resumeToken, ...aFile }, "token_invalid");
-    expect(error.message).toContain("not known");
+    // What is listed under the name is what is called.
+    await host.refused("formbridge_request_upload", { resumeToken, ...aFile }, "invalid");
+    await host.refused("formbridge_request_submit", { resumeToken, idempotencyKey: "k" }, "token_invalid");
     await host.close();
     await odd.stop();
   });
@@ -128,8 +152,8 @@ describe("the list of tools", () => {
         "readOnlyHint",
         "title",
       ]);
-      expect(annotations.readOnlyHint, name).toBe(/_(status|events)$/.test(name));
-      expect(annotations.destructiveHint, name).toBe(/_(submit|cancel)$/.test(name));
+      expect(annotations.readOnlyHint, name).toBe(READING.includes(name));
+      expect(annotations.destructiveHint, name).toBe(/_(abandon_upload|submit|cancel|review)$/.test(name));
     }
   });
 
@@ -146,9 +170,7 @@ describe("the list of tools", () => {
       examples: ["Rome"],
     });
     expect(Object.keys(initialFields.properties)).toEqual(["to", "when", "pin", "notes"]);
-    expect(initialFields.description).toContain("Only a human may set: consent");
-    const upload = (await admin.tools()).find(({ name }) => name === "formbridge_files_upload");
-    expect(upload?.inputSchema.properties.field.description).toMatch(/File fields here: .*pdf/);
+    expect(initialFields.description).toContain("Only a human may set (formbridge_handoff): consent");
   });
 
   it("[MCP-FLAT] has plain objects only", async () => {
@@ -165,7 +187,7 @@ describe("the list of tools", () => {
     for (let n = 1; n <= 13; n++) await many.putIntake({ id: `form${n}` });
     const { headers, body } = rpcRequest("tools/list");
     const list = () => many.call("POST", "/mcp", { headers, body });
-    expect((await list()).body.result.tools).toHaveLength(130);
+    expect((await list()).body.result.tools).toHaveLength(143 + GENERIC.length);
     await many.stop();
   });
 });

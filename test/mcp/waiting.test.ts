@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { handOff, visit } from "../support/handoffs.ts";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { bodyOf, connectMcp, done } from "../support/mcp-host.ts";
 
@@ -41,6 +42,19 @@ function waitWith(client: Client, args: object, options: { signal?: AbortSignal 
     .then(bodyOf);
   return { began, answer, told };
 }
+
+it("[HANDOFF-COMPLETED] [MCP-WAIT] a wait ends when the human says that their part is done, and so does one that begins then", async () => {
+  for (const client of [modern, old]) {
+    const made = await begin();
+    const human = await visit(server, await handOff(server, made.resumeToken));
+    const { began, answer } = waitWith(client, { submissionId: made.submissionId });
+    await began;
+    const { body: done } = await human.call("POST", "/sessions/complete", { body: {} });
+    const completedHandoff = { handoffId: done.handoffId, completedAt: done.completedAt };
+    expect(await answer).toMatchObject({ version: 1, completedHandoff });
+    expect(await waitWith(client, { submissionId: made.submissionId }).answer).toMatchObject({ completedHandoff });
+  }
+});
 
 it("[MCP-WAIT] [MCP-WAIT-PROGRESS] a wait ends with the write that it waited for, in every revision", async () => {
   for (const client of [modern, old]) {

@@ -110,8 +110,8 @@ export const INTAKES = {
   gated: intake("gated", ["a", "n"], {
     destination: webhook,
     approvalGates: [
-      { name: "two", reviewers: {}, requiredApprovals: 2 },
-      { name: "small", reviewers: {}, autoApproveIf: { "<": [{ var: "fields.n" }, 10] } },
+      { name: "two", reviewers: { roles: ["reviewer", "admin"] }, requiredApprovals: 2 },
+      { name: "small", reviewers: { roles: ["reviewer", "admin"] }, autoApproveIf: { "<": [{ var: "fields.n" }, 10] } },
     ],
   }),
   hush: intake("hush", ["secret"], {

@@ -52,7 +52,8 @@ export function effectOf({ call, inspected, round }: Standpoint, view: View): Ou
     case "reissue":
       return { rotates: true, next: { epoch: sub.epoch + 1, revoked: false } };
     case "retryDelivery":
-      return isWaiting(sub) && !sub.delivering ? { rotates: false, next: {} } : "conflict";
+      if (sub.state === "needs_review") return "needs_approval";
+      return isWaiting(sub) && !sub.delivering ? { rotates: false, next: { givenUp: false } } : "conflict";
     case "handoff":
     case "openSession":
     case "revokeHandoff":
@@ -94,7 +95,7 @@ function setFields(call: Call, sub: Sub, now: number): Outcome {
   const fields = merged(sub.fields, call.fields ?? {});
   // What leaves a draft as empty as it was has not begun it.
   if (sub.state === "draft" && Object.keys(fields).length === 0) return { rotates: true, next: { fields } };
-  const waits = sub.state === "awaiting_upload" && pending(sub, now).length > 0;
+  const waits = pending(sub, now).length > 0;
   return { rotates: true, next: { fields, state: waits ? "awaiting_upload" : "in_progress" } };
 }
 
@@ -128,7 +129,7 @@ function submit({ player }: Call, sub: Sub, now: number): Outcome {
         ? "invalid"
         : undefined;
   if (refusal !== undefined) return { rotates: false, next: { state: stateFound(sub, now) }, refusal };
-  const sent = { submittedBy: actorOf(player), round: sub.round + 1 };
+  const sent = { submittedBy: actorOf(player), round: sub.round + 1, givenUp: false };
   if (sub.intake === "plain") return { rotates: true, next: { ...sent, state: "finalized", endedAt: now } };
   if (sub.intake === "hush") return { rotates: true, next: { ...sent, state: "submitted", delivering: false } };
   return { rotates: true, next: { ...sent, state: "needs_review", gate: 0, approvals: [], delivering: false } };
@@ -136,7 +137,10 @@ function submit({ player }: Call, sub: Sub, now: number): Outcome {
 
 function requestUpload({ uploadId = "", mimeType, sizeBytes = 0 }: Call, sub: Sub, now: number): Outcome {
   if (mimeType !== "image/png" || sizeBytes > 1000) return "invalid";
-  const uploads = [...sub.uploads, { id: uploadId, sizeBytes, confirmed: false, expiresAt: now + UPLOAD_TTL }];
+  const older = sub.uploads.filter(({ confirmed }) => !confirmed);
+  const supersedes = older.flatMap((upload) => [...upload.supersedes, upload.id]).slice(-20);
+  const announced = { id: uploadId, sizeBytes, confirmed: false, expiresAt: now + UPLOAD_TTL, supersedes };
+  const uploads = [...sub.uploads.filter(({ confirmed }) => confirmed), announced];
   return { rotates: true, next: { state: "awaiting_upload", uploads } };
 }
 
@@ -148,6 +152,7 @@ interface Arrival {
 
 function confirmUpload({ uploadId }: Call, { sub, inspected, now }: Arrival): Outcome {
   const upload = sub.uploads.find(({ id }) => id === uploadId);
+  if (sub.uploads.some(({ supersedes }) => supersedes.includes(uploadId ?? ""))) return "conflict";
   if (upload === undefined) return "not_found";
   if (upload.confirmed) return "conflict";
   if (inspected === undefined) return "upload_pending";
@@ -177,8 +182,9 @@ function review({ player, decision, reasons }: Call, sub: Sub, now: number): Out
 }
 
 function deliver({ outcome }: Call, sub: Sub, now: number): Outcome {
+  if (sub.state === "needs_review") return "needs_approval";
   if (!isWaiting(sub) || isEnded(sub)) return "conflict";
-  if (outcome === "attempt") return { rotates: false, next: { delivering: true } };
-  if (outcome === "failure") return { rotates: false, next: { delivering: false } };
+  if (outcome === "attempt") return { rotates: false, next: { delivering: true, givenUp: false } };
+  if (outcome === "failure") return { rotates: false, next: { delivering: false, givenUp: true } };
   return { rotates: true, next: { delivering: false, state: "finalized", endedAt: now } };
 }

@@ -15,8 +15,10 @@ import {
   decideDeliverySuccess,
 } from "../../packages/core/src/domain/decide/deliver.ts";
 import { compileIntake } from "../../packages/core/src/domain/intake/compile-intake.ts";
-import { commitDecision } from "../../packages/core/src/operations/support/commit.ts";
-import { openRow } from "../../packages/core/src/operations/support/open-snapshot.ts";
+import { createAuditTrail } from "../../packages/core/src/operations/audit/audit-trail.ts";
+import { createCatalog } from "../../packages/core/src/operations/read/catalog.ts";
+import { openRow } from "../../packages/core/src/operations/read/open-snapshot.ts";
+import { commitDecision } from "../../packages/core/src/operations/write/commit.ts";
 import { apiKeys, COURIER, INTAKES } from "./cast.ts";
 import { canonical } from "./chain-check.ts";
 import { createFiles } from "./files.ts";
@@ -27,8 +29,10 @@ import { commit, enter, inFlight, load, type World } from "./world.ts";
 
 /** The product, put together once; the world below it changes with every episode. */
 export interface Environment {
-  operations: Operations;
+  readonly operations: Operations;
   enterWorld(world: World): Promise<void>;
+  /** The process dies, and another one takes its place: what it had in memory is gone. */
+  restart(): void;
   deliver(call: Call): Promise<void>;
 }
 
@@ -40,10 +44,11 @@ export function createEnvironment(): Environment {
     backend,
     sealer: plainSealer,
     pageTokens: {
-      sign: async (position) => JSON.stringify(position),
+      sign: async (_scope, position, now) => ({ token: JSON.stringify(position), expiresAt: now }),
       open: async (token) => JSON.parse(token),
     },
     random: {
+      process: random.process,
       newId: (prefix) => random.newId(prefix),
       resumeToken: () => random.resumeToken(),
       session: () => random.session(),
@@ -60,7 +65,9 @@ export function createEnvironment(): Environment {
     publicUrl: () => "http://127.0.0.1",
     settings: {
       policy: DEFAULT_POLICY,
+      tokenLookupMs: 60_000,
       keyWaitMs: 600_000,
+      watchPollMs: 600_000,
       maxKeyWaiters: 100,
       deliveryWaitMs: 0,
       deliveryWaitMaxMs: 0,
@@ -68,7 +75,10 @@ export function createEnvironment(): Environment {
       sweepAtOnce: 8,
       maxSchemaFields: 500,
       maxWebhooks: 100,
+      uploadQuotas: { intakeBytes: 0, addressBytes: 0 },
       webhookSecretGraceMs: 0,
+      listCountLimit: 1000,
+      harvestPageSize: 100,
       rateLimits: false,
     },
     courier: { send: async () => ({ kind: "failed", error: "nobody goes" }), close: async () => {} },
@@ -79,21 +89,40 @@ export function createEnvironment(): Environment {
     },
     uploads: createFiles(() => world),
   };
-  const operations = createOperations(deps);
+  // Compiling takes longer than an episode, so that is kept.
+  const catalog = createCatalog(backend);
+  const start = (): Operations => createOperations(deps, { catalog, auditTrail: createAuditTrail(asideOf(deps)) });
+  let operations = start();
+  const restart = (): void => {
+    operations = start();
+  };
   return {
-    operations,
+    get operations() {
+      return operations;
+    },
+    restart,
     async enterWorld(next) {
-      // What the episode before has noted belongs to nobody here.
-      if (world !== undefined) {
-        world.interleaved = false;
-        await inFlight.run(nobody(), () => operations.flushAudit().catch(() => {}));
-      }
+      // What the process before has noted belongs to nobody here.
+      restart();
       world = next;
       random = createCountedRandomness();
       for (const key of apiKeys()) await world.memory.keys.add(key);
       for (const intake of storedIntakes()) await world.memory.intakes.put(intake, undefined);
     },
     deliver: (call) => deliver(deps, call),
+  };
+}
+
+/** What the audit trail reads and writes is not the call's that it is about: it moves no view, and its faults are nobody's. */
+function asideOf(deps: Deps): Deps {
+  const { store } = deps.backend;
+  const aside = <T>(work: () => Promise<T>): Promise<T> => inFlight.run(nobody(), work);
+  return {
+    ...deps,
+    backend: {
+      ...deps.backend,
+      store: { load: (query) => aside(() => store.load(query)), commit: (change) => aside(() => store.commit(change)) },
+    },
   };
 }
 
@@ -124,8 +153,7 @@ function backendOf(world: () => World): Backend {
     idempotency: {
       enter: (key, limits) => enter(world(), key, limits),
       find: (key) => world().memory.idempotency.find(key),
-      keysOf: (of) => world().memory.idempotency.keysOf(of),
-      forgetExpired: (limit) => world().memory.idempotency.forgetExpired(limit),
+      expired: (limit) => world().memory.idempotency.expired(limit),
       health: () => world().memory.idempotency.health(),
     },
     tokens: rest("tokens"),
@@ -138,11 +166,18 @@ function backendOf(world: () => World): Backend {
     webhooks: rest("webhooks"),
     reviewLinks: rest("reviewLinks"),
     retention: rest("retention"),
+    publications: rest("publications"),
+    secretChecks: rest("secretChecks"),
+    sealedRows: rest("sealedRows"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.
       forgetExpired: async () => 0,
     },
+    sizes: () => world().memory.sizes(),
+    isShared: false,
+    jobsWaiting: () => world().memory.jobsWaiting(),
+    connectionsInUse: () => 1,
     close: async () => {},
   };
 }
@@ -153,12 +188,17 @@ async function deliver(deps: Deps, { submissionId = "", outcome }: Call): Promis
   if (loaded.submission === undefined) return;
   const submission = openRow(deps.sealer, loaded.submission);
   const intake = compiled(submission.intakeId as keyof typeof INTAKES);
+  const result = { latencyMs: 1 };
   const decision =
     outcome === "attempt"
-      ? decideDeliveryAttempt(submission)
+      ? decideDeliveryAttempt(submission, { by: "simulation", until: 0 })
       : outcome === "success"
-        ? decideDeliverySuccess(submission)
-        : decideDeliveryFailure(submission, { error: "refused", final: true, chance: 0 }, { intake, now: loaded.now });
+        ? decideDeliverySuccess(submission, result)
+        : decideDeliveryFailure(
+            submission,
+            { error: "refused", final: true, chance: 0, result },
+            { now: loaded.now, retryPolicy: undefined },
+          );
   if (decision.refusal !== undefined) throw decision.refusal;
   await commitDecision(deps, {
     operation: "deliver",

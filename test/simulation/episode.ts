@@ -75,7 +75,7 @@ export async function runEpisode(environment: Environment, { seed, steps, trace,
 }
 
 async function takeStep(episode: Episode): Promise<void> {
-  const { world, flights, width } = episode;
+  const { world, flights, width, environment } = episode;
   const { dice } = world;
   if (dice.chance(0.03)) {
     world.now += dice.pick(dice.chance(0.1) ? JUMPS : JUMPS.slice(0, 8));
@@ -87,6 +87,7 @@ async function takeStep(episode: Episode): Promise<void> {
     for (const flight of flights) flight.lost = true;
     flights.clear();
     crash(world);
+    environment.restart();
   }
   const begins = flights.size < width && (world.waiting.length === 0 || dice.chance(0.4));
   if (begins) void start(episode);
@@ -120,7 +121,7 @@ async function start(episode: Episode): Promise<void> {
   flights.delete(flight);
   world.log(() => `#${flight.id} ${outcomeText(outcome)}${flight.fault === undefined ? "" : ` (${flight.fault})`}`);
   try {
-    settle(flight, outcome);
+    settle(flight, outcome, world.ledger);
     learn(episode, call, outcome);
   } catch (problem) {
     world.problem ??= problem;

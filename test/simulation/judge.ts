@@ -117,7 +117,7 @@ function judgeOpening(flight: Standpoint, view: View): Verdict {
 const minted = (call: Call): NonNullable<Call["minted"]> => call.minted ?? { handoffId: "", link: "", session: "" };
 
 /** What only those may do who may hold the token. */
-const HOLDERS_ONLY = ["revoke", "reissue", "retryDelivery", "handoff", "revokeHandoff"];
+const HOLDERS_ONLY = ["revoke", "reissue", "retryDelivery", "revokeHandoff"];
 
 function judgeInSession(flight: Standpoint, view: View, session: string): Verdict {
   const { call } = flight;
@@ -135,7 +135,8 @@ function judgeInSession(flight: Standpoint, view: View, session: string): Verdic
     return isElapsed ? refuse("token_expired") : { type: "read", sight: "all" };
   }
   if (HOLDERS_ONLY.includes(call.kind)) return refuse("forbidden");
-  if (call.versions.length === 0) return refuse("token_required");
+  // A link moves neither version nor token: it needs none.
+  if (call.versions.length === 0 && call.kind !== "handoff") return refuse("token_required");
   const recorded = weigh(call, { ...view, sub });
   if (recorded !== undefined) return recorded;
   if (isDue(sub, now)) return { type: "due" };
@@ -191,11 +192,12 @@ function judgeWrite(flight: Standpoint, view: View & { sub: Sub }): Verdict {
   const { call } = flight;
   const { sub, token, now } = view;
   const byKey = BY_KEY.includes(call.kind);
-  const keyAlone = call.kind === "revoke" || call.kind === "retryDelivery";
+  const keyAlone = call.kind === "revoke" || call.kind === "reissue";
   const isReview = call.kind === "review";
   if (isReview && !hasRole(call.player, "reviewer", "admin")) return refuse("forbidden");
   if (!isReview && (token === undefined || keyAlone) && !mayHold(call.player, sub)) return refuse("forbidden");
-  if (token === undefined && !byKey && call.versions.length === 0) return refuse("token_required");
+  const needsVersion = !byKey && call.kind !== "validate";
+  if (token === undefined && needsVersion && call.versions.length === 0) return refuse("token_required");
   const recorded = weigh(call, view);
   if (recorded !== undefined) return recorded;
   if (isDue(sub, now)) return { type: "due" };
@@ -212,9 +214,11 @@ function judgeBasis(flight: Standpoint, view: View & { sub: Sub }): Verdict {
   const bases = token === undefined ? call.versions : [token.version, ...call.versions];
   if (bases.some((version) => version !== sub.version)) return refuse("token_conflict");
   if (!byKey && sub.state === "needs_review") return refuse("needs_approval");
-  if (!byKey && !isOpen(sub)) return refuse("conflict");
+  if (!byKey && !isOpen(sub)) return refuse(isGivenUp(sub) ? "delivery_failed" : "conflict");
   return effectVerdict(effectOf(flight, view));
 }
+
+const isGivenUp = ({ state, givenUp }: Sub): boolean => givenUp && (state === "submitted" || state === "approved");
 
 function endedError(call: Call, { state }: Sub): ErrorType {
   if (state === "cancelled" || state === "expired") return state;
@@ -232,7 +236,10 @@ function weigh(call: Call, view: View & { sub: Sub }): Verdict | undefined {
   if (call.session !== undefined && !isMine) return refuse("conflict");
   const bears = memory.sub === sub.id && (carried === memory.carried || carried === sub.version);
   if (call.session === undefined && !sameActor && !bears) return refuse("conflict");
-  if (memory.meaning === meaningOf(call, view)) return { type: "replay", memory };
+  const isLate = call.kind === "submit" && !memory.failed && memory.sub === sub.id && carried === sub.version;
+  if (memory.meaning === meaningOf(call, view) || (isLate && sub.written <= memory.carried)) {
+    return call.kind === "submit" && isGivenUp(sub) ? refuse("delivery_failed") : { type: "replay", memory };
+  }
   const mended = memory.failed && memory.sub === sub.id && carried > memory.carried;
   return mended ? undefined : refuse("conflict");
 }

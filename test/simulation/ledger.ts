@@ -16,7 +16,7 @@ import {
   type Sub,
   type Token,
 } from "./model.ts";
-import { checkEvents, checkRow, FIRST_HEAD } from "./row-check.ts";
+import { checkEvents, checkRow, FIRST_HEAD, toldBy } from "./row-check.ts";
 
 /** The model of everything that was written, and the checks on every look and every write. */
 export interface Ledger {
@@ -25,6 +25,21 @@ export interface Ledger {
   memories: Map<string, Memory>;
   /** From the hash of a link or session to its submission. */
   doors: Map<string, string>;
+  replays: Map<string, Replays>;
+}
+
+/** The replays of a submission: those in its history, and those that callers were told of. */
+export interface Replays {
+  written: number;
+  answered: number;
+  /** What replayed creates were told as their count. */
+  counts: Set<number>;
+}
+
+export function replaysIn({ replays }: Ledger, id: string): Replays {
+  const known = replays.get(id) ?? { written: 0, answered: 0, counts: new Set<number>() };
+  replays.set(id, known);
+  return known;
 }
 
 export const createLedger = (): Ledger => ({
@@ -32,6 +47,7 @@ export const createLedger = (): Ledger => ({
   tokens: new Map(),
   memories: new Map(),
   doors: new Map(),
+  replays: new Map(),
 });
 
 const scopeOf = (tenant: string, intake: string, key: { operation: string; hash: string }): string =>
@@ -54,6 +70,8 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   const { by, key } = query;
   const { now } = loaded;
   flight.view = { ...flight.view, now };
+  // Where a conflict is noted, when the key is that of another submission.
+  if ("id" in by && isKeyedWrite(flight) && flight.view.sub !== undefined && flight.view.sub.id !== by.id) return;
   if ("intake" in by) {
     flight.began = now;
     rememberKey(ledger, flight, { loaded, scope: key && scopeOf("default", by.intake, key) });
@@ -81,6 +99,9 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   flight.round ??= visible.round;
   rememberKey(ledger, flight, { loaded, scope: key && scopeOf(visible.tenant, visible.intake, key) });
 }
+
+const isKeyedWrite = ({ call }: Flight): boolean =>
+  call.key !== undefined && (call.kind === "setFields" || call.kind === "submit");
 
 /** The submission that a link or session leads to, as long as its hand-off still has it. */
 function subBehind({ subs, doors }: Ledger, hash: string): Sub | undefined {
@@ -112,7 +133,8 @@ export function observeCommit(
   { change, now }: { change: Change; now: number },
 ): Applied {
   const before = ledger.subs.get(change.row.submission.submissionId);
-  const { by, effect } = effectOfChange(flight, change, before);
+  const { by, effect } = effectOfChange(ledger, flight, { change, before });
+  if (by === "replay") replaysIn(ledger, change.row.submission.submissionId).written += toldBy(change).length;
   const after = nextSub({ flight, change, before, effect });
   checkRow(change, before, after);
   checkEvents(change, before);
@@ -134,14 +156,19 @@ export function observeCommit(
   return applied;
 }
 
+function isLapsed({ tokens }: Ledger, { token }: Sub, now: number): boolean {
+  const current = tokens.get(token);
+  return current !== undefined && now >= current.expiresAt + SKEW;
+}
+
 const HANDING: readonly Kind[] = ["handoff", "openSession", "revokeHandoff"];
 
 function effectOfChange(
+  ledger: Ledger,
   flight: Flight,
-  change: Change,
-  before: Sub | undefined,
+  { change, before }: { change: Change; before: Sub | undefined },
 ): { by: Applied["by"]; effect: Effect } {
-  const types = change.events.map(({ type }) => type);
+  const types = toldBy(change).map(({ type }) => type);
   const now = flight.looks.get(change.row.submission.submissionId) ?? flight.view.now;
   if (types.includes("submission.expired")) {
     must(before !== undefined && isDue(before, now), "a submission was expired before its time");
@@ -152,8 +179,17 @@ function effectOfChange(
     return { by: "system", effect: { rotates: false, next: {} } };
   }
   if (types.includes("submission.replayed")) {
-    const counts = flight.call.kind === "create" ? 1 : 0;
+    must(
+      types.every((type) => type === "submission.replayed"),
+      `a replay wrote ${types.join(", ")}`,
+    );
+    const counts = toldBy(change).filter(({ payload }) => payload?.operation === "create").length;
     return { by: "replay", effect: { rotates: false, next: { replayCount: (before?.replayCount ?? 0) + counts } } };
+  }
+  const audited = change.events.map(({ type }) => type).join();
+  if (types.length + change.side.length === 0 && change.token === undefined && audited === "token.expired") {
+    must(before !== undefined && isLapsed(ledger, before, now), "a token lapsed before its time");
+    return { by: "system", effect: { rotates: false, next: {} } };
   }
   const { kind } = flight.call;
   if (kind === "flush" || kind === "sweep") {
@@ -196,10 +232,12 @@ function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined
     ttlMs: 0,
     expiresAt: 0,
     replayCount: 0,
+    written: 0,
     uploads: [],
     gate: 0,
     approvals: [],
     delivering: false,
+    givenUp: false,
     round: 0,
     seq: 0,
     head: FIRST_HEAD,
@@ -210,11 +248,18 @@ function nextSub(made: { flight: Flight; change: Change; before: Sub | undefined
     ...base,
     ...effect.next,
     version: base.version + (effect.rotates ? 1 : 0),
+    written: writtenIn(change),
     revision: base.revision + 1,
-    seq: base.seq + change.events.length,
-    head: change.events.at(-1)?.hash ?? base.head,
+    seq: base.seq + toldBy(change).length,
+    head: toldBy(change).at(-1)?.hash ?? base.head,
     token: change.token?.hash ?? base.token,
   };
+}
+
+function writtenIn({ row }: Change): number {
+  const { attribution, rejections } = row.submission;
+  const versions = [attribution.paths, attribution.removed].flatMap((paths) => Object.values(paths));
+  return Math.max(0, ...versions, ...rejections.map(({ version }) => version));
 }
 
 function rotate({ tokens }: Ledger, change: Change, before: Sub | undefined): void {

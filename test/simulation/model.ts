@@ -20,10 +20,14 @@ export interface Sub {
   expiresAt: number;
   endedAt?: number;
   replayCount: number;
+  /** The version that last changed its values, or rejected them. */
+  written: number;
   uploads: readonly Upload[];
   gate: number;
   approvals: readonly string[];
   delivering: boolean;
+  /** The last delivery attempt failed. */
+  givenUp: boolean;
   /** How often it was submitted: a review is of one of these times. */
   round: number;
   /** Length of the submission stream. */
@@ -47,6 +51,8 @@ export interface Handed {
 
 export interface Upload {
   id: string;
+  /** Older uploads that it took the place of. */
+  supersedes: readonly string[];
   sizeBytes: number;
   confirmed: boolean;
   expiresAt: number;
@@ -73,6 +79,8 @@ export interface Memory {
   outlives: boolean;
   /** The answer, once somebody has seen it. */
   answer?: string;
+  /** The token in it, once somebody was told. */
+  token?: unknown;
 }
 
 export type Kind =
@@ -177,6 +185,9 @@ export const isDue = (sub: Sub, now: number): boolean => isOpen(sub) && now >= s
 /** Can a link still be opened, as far as its hand-off goes? */
 export const isRevoked = (handed: Handed, sub: Sub): boolean => handed.revoked || handed.epoch !== sub.epoch;
 export const isOver = (deadline: number, now: number): boolean => now >= deadline + SKEW;
+
+/** The process died between the store and its answer: the caller hears nothing that the contract knows. */
+export class Crash extends Error {}
 
 /** Something that must never happen did. */
 export class Violation extends Error {

@@ -43,6 +43,7 @@ export function createCountedRandomness(): Randomness {
     return count.toString(36);
   };
   return {
+    process: "simulation",
     newId: (prefix) => `${prefix}_${next().padStart(10, "0")}`,
     resumeToken: () => `rtok_${next().padStart(43, "A")}`,
     session: () => `sess_${next().padStart(43, "A")}`,

@@ -1,11 +1,14 @@
 import type { SubmissionState } from "@formbridge/contract";
-import type { Change } from "@formbridge/core";
+import type { ChainedEvent, Change } from "@formbridge/core";
 import { TRANSITIONS } from "../../packages/core/src/domain/transitions.ts";
 import { canonical, sameJson } from "./chain-check.ts";
 import { isEnded, must, type Sub } from "./model.ts";
 import { fieldsOf } from "./sealer.ts";
 
 export const FIRST_HEAD = "0".repeat(64);
+
+/** Its events of the submission stream: what the model knows of. */
+export const toldBy = ({ events }: Change): ChainedEvent[] => events.filter(({ stream }) => stream === "submission");
 
 /** The row that a change writes is the one of the model: nothing was lost, nothing else moved. */
 export function checkRow(change: Change, before: Sub | undefined, after: Sub): void {
@@ -47,7 +50,8 @@ export function checkRow(change: Change, before: Sub | undefined, after: Sub): v
 
 /** Its events go on where the history stood, by moves that the table knows. */
 export function checkEvents(change: Change, before: Sub | undefined): void {
-  const { row, events } = change;
+  const { row } = change;
+  const events = toldBy(change);
   let state: SubmissionState = before?.state ?? "draft";
   let head = before?.head ?? FIRST_HEAD;
   events.forEach((event, index) => {
@@ -64,5 +68,8 @@ export function checkEvents(change: Change, before: Sub | undefined): void {
   });
   const last = events.at(-1);
   must(last === undefined || last.state === row.submission.state, "the last event tells another state than the row");
-  must(row.submission.head.seq === (before?.seq ?? 0) + events.length, "the row's head is not its last event");
+  must(
+    row.submission.heads.submission.seq === (before?.seq ?? 0) + events.length,
+    "the row's head is not its last event",
+  );
 }

@@ -3,7 +3,7 @@ import {
   type Backend,
   type Change,
   type Committed,
-  createKeyLine,
+  createKeyQueue,
   type Loaded,
   type LoadQuery,
   type Store,
@@ -11,7 +11,7 @@ import {
 } from "@formbridge/core";
 import { createMemoryBackend } from "@formbridge/store-memory";
 import { createLedger, type Ledger, observeCommit, observeLoad, observeTaken } from "./ledger.ts";
-import type { Flight } from "./model.ts";
+import { Crash, type Flight } from "./model.ts";
 import { createDice, type Dice } from "./random.ts";
 
 /** Which call the code below is running for. */
@@ -33,9 +33,6 @@ export const ROUGH: Rates = { loadDown: 0.004, notApplied: 0.01, unknown: 0.02, 
 
 const START = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** The process died between the store and its answer: the caller hears nothing that the contract knows. */
-class Crash extends Error {}
-
 interface Waiting {
   flight: Flight;
   run(): void;
@@ -52,7 +49,7 @@ export interface World {
   ledger: Ledger;
   memory: Backend;
   waiting: Waiting[];
-  enter: ReturnType<typeof createKeyLine>;
+  enter: ReturnType<typeof createKeyQueue>;
   /** What went against the model while no answer could tell it. */
   problem?: unknown;
   log(line: () => string): void;
@@ -65,7 +62,7 @@ export function createWorld(options: { interleaved: boolean; rates: Rates; log: 
     ledger: createLedger(),
     memory: createMemoryBackend({ now: () => world.now }),
     waiting: [],
-    enter: createKeyLine(),
+    enter: createKeyQueue(),
     ...options,
   };
   return world;
@@ -168,5 +165,5 @@ export function crash(world: World): void {
     if (world.dice.chance(0.5)) abandon();
   }
   world.waiting = [];
-  world.enter = createKeyLine();
+  world.enter = createKeyQueue();
 }

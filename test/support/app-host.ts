@@ -5,23 +5,23 @@ import { AppBridge } from "@modelcontextprotocol/ext-apps/app-bridge";
 import type { Browser, FrameLocator, Page } from "playwright-core";
 import { openPage } from "./browser.ts";
 
-/** A host that shows apps: a page that holds the app in a sandboxed frame, and the official bridge behind it. */
+/** A host that shows apps: a page with the app in a sandboxed frame, and the official bridge behind it. */
 export interface AppHost {
   page: Page;
   app: FrameLocator;
   bridge: AppBridge;
-  /** What the app told the model, in order. */
+  /** What the app sent to the model, in order. */
   told: string[];
-  /** What the app, or the page, tried to load from elsewhere. */
+  /** What the app or the page tried to load from elsewhere. */
   refused: string[];
-  /** Scripts and policies that the browser complained about. */
+  /** Script errors and policy violations reported by the browser. */
   complaints: string[];
   close(): Promise<void>;
 }
 
 interface Shown {
   html: string;
-  /** The policy of the frame, as hosts make it from the resource's metadata. */
+  /** The frame's policy, as hosts derive it from the resource's metadata. */
   connect: readonly string[];
   /** The call that the app belongs to. */
   call: { arguments: Record<string, unknown>; result: CallToolResult };
@@ -35,7 +35,7 @@ const HOST_PAGE = `<!doctype html><html lang="en"><title>Host</title><style>body
   globalThis.toApp = (message) => frame.contentWindow.postMessage(message, "*");
 </script>`;
 
-/** Serves the host's page and the app, each from where a real host would have it: the app with no origin of its own. */
+/** Serves the host's page and the app as a real host would: the app without an origin of its own. */
 async function serveHost({ html, connect }: Shown): Promise<{ url: string; server: Server }> {
   const policy = [
     "default-src 'none'",
@@ -52,7 +52,7 @@ async function serveHost({ html, connect }: Shown): Promise<{ url: string; serve
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
-/** Carries the bridge's messages into the browser and back. */
+/** Passes the bridge's messages into the browser and back. */
 async function transportInto(page: Page): Promise<Transport> {
   const transport: Transport = {
     start: async () => {},

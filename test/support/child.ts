@@ -23,12 +23,15 @@ interface Running {
   finished: Promise<Finished>;
 }
 
-/** The command as a user has it: a process of its own, that sees only the given environment. `under` is put before it. */
+/**
+ * Runs the command as a user does: a separate process that only sees the given environment. `under` is prepended to the
+ * command line.
+ */
 export function start(args: readonly string[], env: Env, under: readonly string[] = []): Running {
   const [program = "", ...rest] = [...under, process.execPath, BIN, ...args];
   const child = spawn(program, rest, {
     cwd: ROOT,
-    // Jobs would go out to the destinations that tests make up.
+    // Jobs would send to the destinations that tests invent.
     env: { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", FORMBRIDGE_WORKER: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -51,16 +54,16 @@ export const runCommand = (args: readonly string[], env: Env): Promise<Finished>
 export interface ServerProcess {
   url: string;
   pid: number;
-  /** All it has printed and logged so far. */
+  /** Everything it has printed and logged so far. */
   output(): string;
   stdout(): string;
-  /** Asks it to end, politely; answers how it did. */
+  /** Sends a signal, and returns how it exited. */
   stop(signal?: "SIGTERM" | "SIGINT"): Promise<Finished>;
-  /** SIGKILL: no farewell. */
+  /** Sends SIGKILL. */
   kill(): Promise<Finished>;
 }
 
-/** What the process has printed, once it has; an error when it ends before. */
+/** Waits until the process has printed the line; throws if it exits before. */
 async function printed({ stdout, finished }: Running, line: RegExp): Promise<RegExpExecArray> {
   let ended: Finished | undefined;
   void finished.then((end) => {
@@ -72,10 +75,10 @@ async function printed({ stdout, finished }: Running, line: RegExp): Promise<Reg
   }, 60_000);
 }
 
-/** `formbridge worker`, once it works. */
+/** `formbridge worker`, once it is running. */
 export async function startWorkerProcess(env: Env): Promise<{ kill(): Promise<Finished> }> {
   const running = start(["worker"], env);
-  await printed(running, /is working/);
+  await printed(running, /is running jobs/);
   return {
     kill() {
       running.child.kill("SIGKILL");
@@ -102,7 +105,7 @@ export async function startServerProcess(env: Env, under: readonly string[] = []
   };
 }
 
-/** A folder that is gone after the test. */
+/** A temporary folder, removed after the test. */
 export function tempFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "formbridge-proc-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

@@ -2,14 +2,14 @@ import type { Mail, Mailer } from "@formbridge/core";
 import type { CallOptions, Loose, Reply, TestServer } from "./harness.ts";
 import { AGENT } from "./submissions.ts";
 
-/** Makes a hand-off by token, expects that to work, and answers the body. */
+/** Creates a hand-off with the token, expects success, and returns the body. */
 export async function handOff(server: TestServer, token: string, request: Loose = {}): Promise<Loose> {
   const reply = await server.call("POST", `/resume/${token}/handoffs`, { body: { actor: AGENT, ...request } });
   if (reply.status !== 201) throw new Error(`not handed over: ${reply.status} ${JSON.stringify(reply.body)}`);
   return reply.body;
 }
 
-/** What a link has after `session=`, or another name. */
+/** The value of `session`, or another parameter, in a link. */
 export const inLink = (url: string, name = "session"): string => new URL(url).searchParams.get(name) ?? "";
 
 export const openSession = (
@@ -23,7 +23,7 @@ export const openSession = (
     body: { session: inLink(url), ...request },
   });
 
-/** Somebody who works in a session: every call carries it. */
+/** Someone who works in a session, which every call carries. */
 export interface Visitor {
   session: string;
   call(method: string, suffix: string, options?: CallOptions): Promise<Reply>;
@@ -48,7 +48,7 @@ export function visitor(server: TestServer, submissionId: string, session: strin
   };
 }
 
-/** Every call about hand-offs, right and wrong. The session writes nothing, so the token stays. */
+/** Every call about hand-offs, valid and invalid. The session writes nothing, so the token stays. */
 export async function callHandoffs(
   call: TestServer["call"],
   { token, id, key: adminKey }: { token: string; id: string; key: string },
@@ -76,13 +76,13 @@ export async function callHandoffs(
   await call("POST", `/submissions/${id}/sessions`, { body: { session } });
 }
 
-/** A post office that keeps what it is given, or has none of it. */
+/** A mailer that keeps what it is given, or refuses it. */
 export interface Mailbox extends Mailer {
   mails: Mail[];
   broken: boolean;
-  /** The code of the last mail. */
+  /** The code in the last mail. */
   lastCode(): string;
-  /** The secret of the last review link that this person was sent. */
+  /** The secret in the last review link sent to this person. */
   reviewLink(to: string): string;
 }
 

@@ -1,14 +1,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { IntakeDefinition, Role } from "@formbridge/contract";
-import type { Courier, Mailer } from "@formbridge/core";
+import { type DestinationInput, EVENT_STREAMS, type IntakeDefinition, type Role } from "@formbridge/contract";
+import type { Courier, EventLog, Mailer } from "@formbridge/core";
 import { type Config, type RunningServer, readConfig, type ServeOptions, serve } from "@formbridge/server";
 import { request } from "undici";
+import { payloadProblems } from "../../packages/core/test/payload-problems.ts";
 import { createMigratedDatabase, type TestDatabase } from "./services/postgres.ts";
 import { newPrefix, redisUrl } from "./services/redis.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when told to. */
 export interface TestClock {
   now(): number;
   advance(ms: number): void;
@@ -16,7 +17,7 @@ export interface TestClock {
 
 export interface CallOptions {
   body?: unknown;
-  /** Sent as it is, with content-type application/json unless headers say otherwise. */
+  /** Sent unchanged, as application/json unless headers say otherwise. */
   raw?: string | Buffer;
   headers?: Record<string, string>;
   key?: string;
@@ -28,24 +29,27 @@ export type Loose = any;
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  /** Parsed when the answer is JSON, the text otherwise. */
+  /** Parsed if the response is JSON, otherwise the text. */
   body: Loose;
 }
 
 export interface TestServer {
   url: string;
-  /** Its data folder. */
+  /** The server's data folder. */
   folder: string;
-  /** Everything that it keeps: its files, and what is in its database. */
+  /** Everything it stores: its files, and the contents of its database. */
   atRest(): Promise<string>;
   clock: TestClock;
   server: RunningServer;
   adminKey: string;
   call(method: string, path: string, options?: CallOptions): Promise<Reply>;
   makeKey(options: KeyOptions): Promise<string>;
-  putIntake(definition: Partial<IntakeDefinition> & { id: string }, key?: string): Promise<Reply>;
+  putIntake(definition: IntakeInput, key?: string): Promise<Reply>;
   stop(): Promise<void>;
 }
+
+/** A definition as a caller sends it, with any destination. */
+type IntakeInput = Partial<Omit<IntakeDefinition, "destination">> & { id: string; destination?: DestinationInput };
 
 export interface KeyOptions {
   roles: Role[];
@@ -59,12 +63,12 @@ export interface ServerOptions {
   /** `sqlite` (a real file, the default), `memory`, or `postgres` (a database of its own on the run's server). */
   store?: "sqlite" | "memory" | "postgres";
   env?: Record<string, string>;
-  /** Move time by hand; without it the server has the real clock. */
+  /** Control the clock by hand; by default the server uses the real one. */
   fakeClock?: boolean;
   mailer?: Mailer;
-  /** Takes submissions to their destinations; with one, the server runs jobs. */
+  /** Delivers submissions; with one, the server runs jobs. */
   courier?: Courier;
-  /** Serves agents more than the product has. */
+  /** An MCP server class with more than the product has. */
   agentServerClass?: ServeOptions["agentServerClass"];
 }
 
@@ -85,9 +89,9 @@ function createClock(tell: (now: number) => void): TestClock {
 
 interface TestStore {
   env: Record<string, string>;
-  /** Moves the clock of a store that has one of its own. */
+  /** Sets the clock of a store that has its own. */
   tell(now: number): void;
-  /** All rows, when they are not in the data folder. */
+  /** All rows, if they aren't in the data folder. */
   rows(): Promise<string>;
   remove(): Promise<void>;
 }
@@ -126,7 +130,7 @@ function everyFile(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1")).join("\n");
 }
 
-/** `FORMBRIDGE_TEST_REDIS=redis` or `hybrid` puts the run's Redis in front of every store that is no memory. */
+/** `FORMBRIDGE_TEST_REDIS=redis` or `hybrid` puts the run's Redis in front of every store except memory. */
 async function redisEnv({ store = DEFAULT_STORE }: ServerOptions): Promise<Record<string, string>> {
   const tokens = process.env.FORMBRIDGE_TEST_REDIS;
   if (tokens === undefined || store === "memory") return {};
@@ -139,7 +143,7 @@ async function redisEnv({ store = DEFAULT_STORE }: ServerOptions): Promise<Recor
   };
 }
 
-/** A whole server on a free port of loopback, with a store of its own. */
+/** A whole server on a free loopback port, with its own store. */
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-test-"));
   const store = await createStore(options);
@@ -151,7 +155,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     FORMBRIDGE_LOG_LEVEL: "silent",
     FORMBRIDGE_ALLOW_TEST_HEADERS: "1",
     FORMBRIDGE_WORKER: options.courier === undefined ? "off" : "on",
-    // Nobody waits for what nobody does.
+    // Without a courier nothing is delivered, so don't wait for it.
     ...(options.courier === undefined && { FORMBRIDGE_DELIVERY_WAIT_MS: "0" }),
     ...store.env,
     ...(await redisEnv(options)),
@@ -182,14 +186,26 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     putIntake: ({ id, ...definition }, key = ADMIN_KEY) =>
       call("PUT", `/intakes/${id}`, { key, body: { ...minimalIntake(id), ...definition } }),
     async stop() {
+      const problems = await eventProblems(server.core.backend.events);
       await server.stop();
       await store.remove();
       rmSync(folder, { recursive: true, force: true });
+      if (problems.length > 0) throw new Error(`events break the contract: ${problems.slice(0, 5).join("; ")}`);
     },
   };
 }
 
-/** Two fields, one of them required, open to everybody, kept here. */
+/** Checks the events that a test has left: every payload must match the contract. */
+async function eventProblems(log: EventLog): Promise<string[]> {
+  const where = { tenant: "default", streams: EVENT_STREAMS };
+  // A test may have taken the store down.
+  const page = await log.feed(where, { after: 0, limit: 1_000 }).catch(() => undefined);
+  return (page?.events ?? []).flatMap(({ event }) =>
+    event.payload === null ? [] : payloadProblems(event.type, event.payload),
+  );
+}
+
+/** A public intake with two fields, one of them required, and destination `store`. */
 export const minimalIntake = (id: string): IntakeDefinition => ({
   id,
   version: "1",
@@ -203,7 +219,7 @@ export const minimalIntake = (id: string): IntakeDefinition => ({
   destination: { kind: "store" },
 });
 
-/** Not by `fetch`, which takes twice the time: the tests make tens of thousands of calls. */
+/** Not `fetch`, which takes twice as long: the tests make tens of thousands of calls. */
 export function caller(url: string): TestServer["call"] {
   return async (method, path, { body, raw, headers = {}, key } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));

@@ -1,15 +1,15 @@
 import { crc32, deflateRawSync } from "node:zlib";
 import { PDF, PNG } from "./uploads.ts";
 
-/** Files that pretend, made here: nothing harmful is kept in the repository. */
+/** Files in disguise, generated here: nothing harmful is kept in the repository. */
 export interface HostileFile {
   name: string;
   bytes: Buffer;
-  /** What it may pass as when nothing is claimed of it; absent: it may pass as nothing. */
+  /** What it may pass as if nothing is claimed; absent if it must always be refused. */
   is?: string;
 }
 
-/** An archive with one entry. */
+/** A zip file with one entry. */
 export function zip(name: string, content: Buffer): Buffer {
   const data = deflateRawSync(content);
   const head = Buffer.alloc(30);
@@ -37,7 +37,7 @@ export function zip(name: string, content: Buffer): Buffer {
   return Buffer.concat([entry, directory, end]);
 }
 
-/** A program for Windows, as far as its head. */
+/** The header of a Windows program. */
 function exe(): Buffer {
   const bytes = Buffer.alloc(1024);
   bytes.write("MZ", "latin1");
@@ -123,7 +123,7 @@ export const HOSTILE_FILES: HostileFile[] = [
   { name: "a program that is a PDF further on", bytes: Buffer.concat([exe().subarray(0, 600), PDF]) },
 ];
 
-/** What a reader that guesses would run, or open. */
+/** What a reader that guesses the type would run or open. */
 const PAYLOADS: Record<string, Buffer> = {
   "a page": text(`<html><body>${SCRIPT}</body></html>`),
   "a drawing with a script": text(SVG),

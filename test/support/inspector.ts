@@ -12,12 +12,15 @@ const CLI = join(dirname(PACKAGE), "clients/cli/build/index.js");
 
 export interface Inspection {
   code: number;
-  /** What it printed, parsed. */
+  /** Its parsed output. */
   result: Loose;
   errors: string;
 }
 
-/** The official inspector's command line, with a home of its own. The target is a URL, or a command with its arguments. */
+/**
+ * The official inspector's command line, with its own home folder. The target is a URL, or a command with its
+ * arguments.
+ */
 export async function inspect(target: readonly string[], era: Era, options: readonly string[]): Promise<Inspection> {
   const home = mkdtempSync(join(tmpdir(), "formbridge-inspector-"));
   const args = [CLI, ...target, "--protocol-era", era === "new" ? "modern" : "legacy", "--format", "json", ...options];

@@ -13,22 +13,22 @@ interface SigningKey {
 export interface TokenOptions {
   claims?: Record<string, unknown>;
   header?: Record<string, unknown>;
-  /** Signs with this key; the newest one when absent. */
+  /** The signing key; defaults to the newest. */
   key?: SigningKey;
 }
 
-/** An issuer of its own on loopback: it serves its keys, signs tokens, rotates, and can be made to fail. */
+/** A real issuer on loopback: it serves its keys, signs tokens, rotates, and can be made to fail. */
 export interface TestIssuer {
   url: string;
   jwksUri: string;
-  /** How often its keys were asked for. */
+  /** How often its keys were fetched. */
   fetches(): number;
-  /** A good token, unless claims or header say otherwise; a claim that is `undefined` is left out. */
+  /** A valid token, unless claims or header say otherwise; a claim that is `undefined` is left out. */
   token(options?: TokenOptions): Promise<string>;
-  /** From now on signs with a new key, and serves that one alone. */
+  /** Switches to a new signing key, and serves only that one. */
   rotate(alg?: string): Promise<SigningKey>;
   newest(): SigningKey;
-  /** Answers the question for keys in another way, or with `undefined` in the good one. */
+  /** Overrides the response to key requests; `undefined` restores it. */
   answer(how: ((request: IncomingMessage, response: ServerResponse) => void) | undefined): void;
   jwks(): { keys: JWK[] };
   stop(): Promise<void>;
@@ -82,7 +82,7 @@ export async function startIssuer(now: () => number, alg = "ES256"): Promise<Tes
   };
 }
 
-/** A token put together by hand: what no honest library would sign. */
+/** A hand-made token that no honest library would sign. */
 export function forge(header: Record<string, unknown>, claims: Record<string, unknown>, signature = ""): string {
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part(header)}.${part(claims)}.${signature}`;

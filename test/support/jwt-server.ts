@@ -4,12 +4,12 @@ import { AUDIENCE, startIssuer, type TestIssuer, type TokenOptions } from "./iss
 export interface JwtScene {
   server: TestServer;
   issuer: TestIssuer;
-  /** A token of the issuer that has a role and belongs to the tenant `default`. */
+  /** A token of the issuer with a role, for the tenant `default`. */
   token(role: string, options?: TokenOptions): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** An issuer as a test's server knows it: tenant, roles and intakes by claim. */
+/** The issuer's settings on a test's server: tenant, roles and intakes by claim. */
 export const issuerSettings = ({ url, jwksUri }: TestIssuer, over: Record<string, unknown> = {}) => ({
   name: "test",
   issuer: url,
@@ -21,10 +21,10 @@ export const issuerSettings = ({ url, jwksUri }: TestIssuer, over: Record<string
   ...over,
 });
 
-/** Moves time for the issuer before there is a server whose clock could. */
+/** The issuer's time before there is a server with a clock. */
 const START = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** A server that trusts one issuer, both on loopback and by one clock. */
+/** A server that trusts one issuer, both on loopback and with the same clock. */
 export async function startJwtScene(
   options: { settings?: Record<string, unknown>; env?: Record<string, string>; alg?: string } = {},
 ): Promise<JwtScene> {

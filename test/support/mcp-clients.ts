@@ -6,12 +6,12 @@ import { StdioClientTransport as OldStdioTransport } from "@modelcontextprotocol
 import { StreamableHTTPClientTransport as OldHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Loose } from "./harness.ts";
 
-/** The official clients: `new` speaks 2026-07-28, `old` what was before it, with a handshake. */
+/** The official clients: `new` speaks 2026-07-28, `old` the revisions before it, with a handshake. */
 export type Era = "new" | "old";
 export const PROTOCOLS: Record<Era, string> = { new: "2026-07-28", old: "2025-11-25" };
 
 export interface McpConnection {
-  /** What was agreed on; the old client's own process transport does not tell. */
+  /** The negotiated revision; the old client's stdio transport doesn't expose it. */
   protocolVersion: string | undefined;
   listTools(): Promise<Loose[]>;
   callTool(name: string, args: Record<string, unknown>): Promise<Loose>;
@@ -35,7 +35,7 @@ interface PipeTransport {
   onclose?: () => void;
 }
 
-/** The client's end of standard input and output, without the process: one message a line. */
+/** The client's end of stdin and stdout without a process: one message per line. */
 function pipeTransport(input: Writable, output: Readable): PipeTransport {
   let rest = "";
   const transport: PipeTransport = {
@@ -88,7 +88,7 @@ async function everyPage(list: (cursor?: string) => Promise<Loose>): Promise<Loo
   return tools;
 }
 
-/** Connects an official client and says nothing yet. */
+/** Connects an official client without sending anything yet. */
 export async function connectMcp(era: Era, way: Way): Promise<McpConnection> {
   if (era === "old") {
     const client = new OldClient(IDENTITY);

@@ -11,10 +11,10 @@ import { byUs, type Host, hostOf } from "./mcp.ts";
 
 export interface McpHostOptions {
   key?: string;
-  /** Speaks a revision before 2026-07-28. */
+  /** Uses a revision before 2026-07-28. */
   old?: boolean;
   capabilities?: ClientCapabilities;
-  /** What the host's person does with a question. */
+  /** How the host's user responds to a question. */
   onElicit?: (params: ElicitRequestParams) => ElicitResult | Promise<ElicitResult>;
 }
 
@@ -35,12 +35,12 @@ export async function connectMcp(server: TestServer, options: McpHostOptions = {
   return client;
 }
 
-/** The envelope of an answer. */
+/** The envelope in a result. */
 export const bodyOf = (result: unknown): Loose => (result as CallToolResult).structuredContent;
 
 const hosts = new WeakMap<Client, Host>();
 
-/** Calls a tool and expects it to be done, with an answer that fits the tool's output schema. */
+/** Calls a tool, and expects success and a result that matches the tool's output schema. */
 export async function done(client: Client, name: string, args: Record<string, unknown>): Promise<Loose> {
   const host = hosts.get(client) ?? hostOf(client);
   hosts.set(client, host);

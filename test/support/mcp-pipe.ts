@@ -8,7 +8,7 @@ import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from "@mod
 import { VERSION } from "../../apps/server/src/version.ts";
 import type { TestServer } from "./harness.ts";
 
-/** The host's end of a standard input and output. */
+/** The host's end of stdin and stdout. */
 function hostEnd(input: PassThrough, output: PassThrough): Transport {
   const buffer = new ReadBuffer();
   const transport: Transport = {
@@ -31,11 +31,11 @@ function hostEnd(input: PassThrough, output: PassThrough): Transport {
 
 export interface OldHostOptions {
   key?: string;
-  /** What the host's person does with a question; without it the host can't ask. */
+  /** How the host's user responds to a question; without it the host can't ask. */
   onElicit?: (params: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>;
 }
 
-/** A host with the client of the older revisions, on a line that stays open. */
+/** A host with the client of the older revisions, on a connection that stays open. */
 export async function connectOldMcp({ server }: TestServer, { key, onElicit }: OldHostOptions): Promise<Client> {
   const [toServer, toHost] = [new PassThrough(), new PassThrough()];
   serveMcpStdio({

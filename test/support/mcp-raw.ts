@@ -4,9 +4,9 @@ import { PROTOCOLS } from "./mcp-clients.ts";
 export interface RawCall {
   key?: string;
   headers?: Record<string, string>;
-  /** In place of the whole body. */
+  /** Replaces the whole body. */
   raw?: string;
-  /** Left out with `undefined`: a notification. */
+  /** `undefined` leaves it out, for a notification. */
   id?: unknown;
   /** Merged into `params`, beside the arguments. */
   params?: Record<string, unknown>;
@@ -16,12 +16,12 @@ export interface RawCall {
 export interface RawReply {
   status: number;
   headers: Record<string, string>;
-  /** The JSON-RPC message, if the answer is one. */
+  /** The JSON-RPC message, if the response is one. */
   message: Loose;
   text: string;
 }
 
-/** What each request of 2026-07-28 carries about its client. */
+/** What each request of 2026-07-28 says about its client. */
 export const envelopeOf = (clientName: string) => ({
   "io.modelcontextprotocol/protocolVersion": PROTOCOLS.new,
   "io.modelcontextprotocol/clientInfo": { name: clientName, version: "1.0.0" },
@@ -45,7 +45,7 @@ export function requestHeaders(method: string, { key, headers, params }: RawCall
   };
 }
 
-/** The last message of a stream, or the one of a plain answer. */
+/** The last message of a stream, or the only one of a plain response. */
 function messageIn(text: string): Loose {
   const frames = text.split("\n").filter((line) => line.startsWith("data: "));
   try {
@@ -55,7 +55,7 @@ function messageIn(text: string): Loose {
   }
 }
 
-/** A request as no well-behaved client would send it, or as one would. */
+/** Sends a raw request, whether well-formed or not. */
 export async function rpc(url: string, method: string, call: RawCall = {}): Promise<RawReply> {
   const response = await fetch(`${url}/mcp`, {
     method: "POST",

@@ -7,23 +7,26 @@ import { expect } from "vitest";
 import type { Loose } from "./harness.ts";
 import { envelopeOf, requestHeaders } from "./mcp-raw.ts";
 
-/** What a test sees of a tool call. */
+/** A tool call's result as tests see it. */
 export interface ToolReply {
-  /** The envelope, as data. */
+  /** The envelope as data. */
   body: Loose;
   isError: boolean;
   meta: Loose;
 }
 
-/** A host that is connected: a real client of the protocol, and short ways to call. */
+/** A connected host: a real client of the protocol, with shortcuts for calls. */
 export interface Host {
   client: Client;
   tools(): Promise<Loose[]>;
-  /** Calls a tool, and checks what holds for every answer: text is data, and data fits the tool's output schema. */
+  /**
+   * Calls a tool, and checks what holds for every result: the text equals the data, and the data matches the output
+   * schema.
+   */
   call(name: string, args?: Record<string, unknown>): Promise<ToolReply>;
-  /** The same, and expects that it works; answers the envelope. */
+  /** The same, expects success, and returns the envelope. */
   done(name: string, args?: Record<string, unknown>): Promise<Loose>;
-  /** The same, and expects this error; answers it. */
+  /** The same, expects this error, and returns it. */
   refused(name: string, args: Record<string, unknown>, type: string): Promise<Loose>;
   close(): Promise<void>;
 }
@@ -32,7 +35,7 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 const compiled = new Map<string, ValidateFunction>();
 
-/** Tools of many intakes have the same output schema, and compiling costs more than the call. */
+/** Cached: tools of many intakes share an output schema, and compiling it costs more than the call. */
 function validatorOf(schema: object): ValidateFunction {
   const text = JSON.stringify(schema);
   const known = compiled.get(text) ?? ajv.compile(schema);
@@ -40,7 +43,7 @@ function validatorOf(schema: object): ValidateFunction {
   return known;
 }
 
-/** For clients, which would compile the schemas of every connection anew. */
+/** Passed to clients, which would compile the schemas again for every connection. */
 export const byUs = {
   getValidator: <T>(schema: object) => {
     const validate = validatorOf(schema);
@@ -57,7 +60,7 @@ const bearer = (key: string | undefined) => ({
   requestInit: { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } },
 });
 
-/** Connects over HTTP; without a revision, the newest. */
+/** Connects over HTTP, with the newest revision by default. */
 export async function connectHost(
   url: string,
   { key, era = "modern" }: { key?: string; era?: "modern" | "legacy" } = {},
@@ -72,10 +75,10 @@ export async function connectHost(
   return hostOf(client);
 }
 
-/** The client of the years before. */
+/** The client of the earlier revisions. */
 export async function connectOldHost(url: string, { key }: { key?: string } = {}): Promise<Host> {
   const client = new OldClient({ name: CLIENT_NAME, version: "1" }, { jsonSchemaValidator: byUs });
-  // Its own types do not agree under exactOptionalPropertyTypes.
+  // Its own types don't match under exactOptionalPropertyTypes.
   await client.connect(new OldTransport(new URL("/mcp", url), bearer(key)) as Loose);
   return hostOf(client as Loose);
 }
@@ -110,7 +113,7 @@ export function hostOf(client: Client): Host {
   };
 }
 
-/** A request of the newest revision as it stands on the wire. */
+/** A request of the newest revision as sent over the wire. */
 export function rpcRequest(method: string, params: Record<string, unknown> = {}, meta: Record<string, unknown> = {}) {
   return {
     headers: requestHeaders(method, { params }),

@@ -5,7 +5,7 @@ import type { Loose, Reply, TestServer } from "./harness.ts";
 export const AGENT = { kind: "agent", id: "bot" } as const;
 export const HUMAN = { kind: "human", id: "ada" } as const;
 
-/** Long enough for callers without a key of their own. */
+/** Padded to the length required of callers without an API key. */
 export const idempotencyKey = (name: string): string => name.padEnd(32, "-");
 
 type Caller = Pick<TestServer, "call">;
@@ -13,7 +13,7 @@ type Caller = Pick<TestServer, "call">;
 export interface Move {
   key?: string;
   headers?: Record<string, string>;
-  /** Merged over the body that the move would send. */
+  /** Merged into the default body. */
   body?: Record<string, unknown>;
 }
 
@@ -23,7 +23,7 @@ const options = (body: Record<string, unknown>, { key, headers = {}, body: over 
   ...(key !== undefined && { key }),
 });
 
-/** A create; the actor is declared, unless a key brings its own. */
+/** Creates a submission; the actor is declared unless an API key is given. */
 export const create = (server: Caller, intakeId: string, move: Move = {}): Promise<Reply> =>
   server.call(
     "POST",
@@ -31,7 +31,7 @@ export const create = (server: Caller, intakeId: string, move: Move = {}): Promi
     options(move.key === undefined ? { actor: AGENT } : {}, move),
   );
 
-/** A create that must succeed; answers its body. */
+/** A create that must succeed; returns its body. */
 export async function created(server: Caller, intakeId: string, move: Move = {}): Promise<Loose> {
   const reply = await create(server, intakeId, move);
   if (reply.status !== 201) throw new Error(`not created: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -56,7 +56,7 @@ export const submit = (server: Caller, token: string, key: string, move: Move = 
 export const read = (server: Caller, id: string, key: string): Promise<Reply> =>
   server.call("GET", `/submissions/${id}`, { key });
 
-/** The events of a submission, by id and key. */
+/** A submission's events, read by id with an API key. */
 export async function eventsOf(
   server: Caller & Pick<TestServer, "adminKey">,
   id: string,
@@ -69,7 +69,7 @@ export async function eventsOf(
 
 export const typesOf = (events: Loose[]): string[] => events.map((event) => event.type as string);
 
-/** Bytes to the server, and whatever it answers until it closes: for what no HTTP client would send. */
+/** Sends bytes to the server and returns everything until it closes, for what no HTTP client would send. */
 export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   });
 }
 
-/** A raw answer, taken apart. */
+/** A parsed raw response. */
 export function parseRaw(text: string): Reply {
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [first = "", ...lines] = head.split("\r\n");
@@ -93,13 +93,13 @@ export function parseRaw(text: string): Reply {
   return { status: Number(first.split(" ")[1]), headers, body: isJson ? JSON.parse(body) : body };
 }
 
-/** A promise with its handles outside, to hold something up on purpose. */
+/** A promise that is resolved from outside, to hold something up on purpose. */
 export function createLatch(): { opened: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** Asks until the answer is something, or the deadline passes. */
+/** Polls until the result is defined, or the deadline passes. */
 export async function until<T>(ask: () => T | undefined | Promise<T | undefined>, deadlineMs = 15_000): Promise<T> {
   const end = performance.now() + deadlineMs;
   for (;;) {
@@ -123,7 +123,7 @@ export async function everything(server: TestServer): Promise<unknown> {
   return replies.map(({ body }) => body.items);
 }
 
-/** The contract's envelope, as JSON. */
+/** Expects the contract's error envelope as JSON. */
 export function expectRefusal(reply: Reply, status: number, type: string): void {
   expect([reply.status, reply.body.error?.type]).toEqual([status, type]);
   expect(reply.headers["content-type"]).toMatch(/^application\/json/);

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A way to a server that a test can cut, stall and mend. */
+/** A TCP relay to a server that a test can cut, stall and restore. */
 export interface Relay {
   port: number;
   cut(): Promise<void>;

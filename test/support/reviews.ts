@@ -4,7 +4,7 @@ import { created, submit } from "./moves.ts";
 
 let intakes = 0;
 
-/** A fresh intake with these gates. */
+/** Registers a new intake with these gates. */
 export async function gated(
   server: TestServer,
   approvalGates: ApprovalGate[],
@@ -17,7 +17,7 @@ export async function gated(
   return id;
 }
 
-/** Created, filled and submitted, by a declared agent unless a key is given. */
+/** Created, filled in and submitted, by a declared agent unless an API key is given. */
 export async function submitted(
   server: TestServer,
   intakeId: string,
@@ -41,12 +41,12 @@ export const review = (server: TestServer, id: string, key: string, body: Loose 
 export const reject = (server: TestServer, id: string, key: string, reason = "no"): Promise<Reply> =>
   review(server, id, key, { decision: "rejected", reasons: [reason] });
 
-/** Does every job that is due. */
+/** Runs every job that is due. */
 export const drain = async (server: TestServer): Promise<void> => {
   const { jobs } = server.server.worker;
   if (jobs === undefined) throw new Error("this server runs no jobs");
   await jobs.drain();
 };
 
-/** What is due at once runs at once; what becomes due by time waits for `drain`. */
+/** Jobs due now run at once; those due later wait for `drain`. */
 export const JOBS_BY_HAND = { FORMBRIDGE_WORKER: "on", FORMBRIDGE_JOB_POLL_MS: "3600000" };

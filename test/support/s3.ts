@@ -11,7 +11,7 @@ export interface TestS3 {
   stop(): Promise<void>;
 }
 
-/** A storage that speaks S3, on loopback, and refuses what is signed wrongly. */
+/** An S3-compatible storage on loopback that rejects wrong signatures. */
 export async function startS3(): Promise<TestS3> {
   const directory = mkdtempSync(join(tmpdir(), "formbridge-s3-"));
   const bucket = "files";

@@ -1,4 +1,4 @@
-/** As much of it as tests use; it brings no types of its own. */
+/** The parts that tests use; the package has no types. */
 declare module "@20minutes/s3rver" {
   export default class S3rver {
     constructor(options: {

@@ -1,14 +1,18 @@
-import type { Courier, Parcel, Receipt } from "@formbridge/core";
+import type { Courier, OutgoingDelivery, Receipt } from "@formbridge/core";
 import { createLatch } from "./moves.ts";
 
 export type Step = Receipt | "hold";
 
-/** Goes where the test says: takes everything, unless there is another word for the next parcel of an intake. */
+/**
+ * A courier that does what the test says: accepts everything, unless a step is scripted for the intake's next delivery.
+ */
 export interface ScriptedCourier extends Courier {
-  parcels: Parcel[];
-  /** What becomes of the next parcels of an intake, in order. */
+  sent: OutgoingDelivery[];
+  /** Scripts the outcome of an intake's next deliveries, in order. */
   next(intakeId: string, ...steps: Step[]): void;
-  /** Lets go of what it holds, in order. */
+  /** From now on accepts all deliveries of the intake. */
+  forget(intakeId: string): void;
+  /** Releases the deliveries it holds, in order. */
   release(receipt?: Receipt): void;
   held(): number;
 }
@@ -16,12 +20,13 @@ export interface ScriptedCourier extends Courier {
 const TAKEN: Receipt = { kind: "taken" };
 
 export function createScriptedCourier(): ScriptedCourier {
-  const parcels: Parcel[] = [];
+  const sent: OutgoingDelivery[] = [];
   const script = new Map<string, Step[]>();
   const holding: { latch: ReturnType<typeof createLatch>; receipt: Receipt }[] = [];
   return {
-    parcels,
+    sent,
     next: (intakeId, ...steps) => void script.set(intakeId, [...(script.get(intakeId) ?? []), ...steps]),
+    forget: (intakeId) => void script.delete(intakeId),
     held: () => holding.length,
     release(receipt = TAKEN) {
       const held = holding.shift();
@@ -29,9 +34,9 @@ export function createScriptedCourier(): ScriptedCourier {
       held.receipt = receipt;
       held.latch.open();
     },
-    async send(parcel) {
-      parcels.push(parcel);
-      const step = script.get(parcel.intakeId)?.shift() ?? TAKEN;
+    async send(outgoing) {
+      sent.push(outgoing);
+      const step = script.get(outgoing.intakeId)?.shift() ?? TAKEN;
       if (step !== "hold") return step;
       const held = { latch: createLatch(), receipt: TAKEN };
       holding.push(held);

@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 
-/** The environment of a process whose clock is off: "+1h". Its timers go by real time all the same. */
+/** The environment of a process with a shifted clock, such as "+1h". Its timers still use real time. */
 export function shiftedClock(by: string): Record<string, string> {
   const [library] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");
   if (library === undefined)

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { findProgram } from "./services/programs.ts";
 
-/** A mail as it came over the wire. */
+/** A mail as received. */
 export interface Received {
   from: string;
   to: string[];
-  /** Head and body. */
+  /** Headers and body. */
   raw: string;
   secure: boolean;
   user?: string;
@@ -22,7 +22,7 @@ export interface SmtpHost {
   close(): Promise<void>;
 }
 
-/** A real mail server on loopback, which keeps what it is sent. Without options it has neither login nor TLS. */
+/** A real mail server on loopback, which keeps what it receives. By default without login and TLS. */
 export async function startSmtp(options: SMTPServerOptions = {}, address = "127.0.0.1"): Promise<SmtpHost> {
   const received: Received[] = [];
   const server = new SMTPServer({
@@ -46,7 +46,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, address = "127.
     },
     ...options,
   });
-  // A client that goes away is its own affair.
+  // Ignore clients that disconnect.
   server.on("error", () => {});
   await new Promise<void>((resolve) => {
     server.listen(0, address, () => resolve());
@@ -58,7 +58,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, address = "127.
   };
 }
 
-/** A key and a certificate of its own for localhost. */
+/** A self-signed key and certificate for localhost. */
 export function selfSigned(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-cert-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
@@ -74,7 +74,7 @@ export function selfSigned(): { key: string; cert: string } {
   }
 }
 
-/** The parts of a message, decoded: enough for what nodemailer writes. */
+/** The decoded parts of a message, as far as nodemailer's output needs. */
 export function partsOf(raw: string): { headers: string; text: string; html: string } {
   const [headers = ""] = raw.split("\r\n\r\n");
   const boundary = /boundary="([^"]+)"/.exec(raw)?.[1] ?? "";

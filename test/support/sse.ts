@@ -6,7 +6,7 @@ export interface Frame {
 
 export interface EventStreamReader {
   contentType: string;
-  /** The next frames, comments left out; fails when the stream ends before them. */
+  /** The next frames without comments; fails if the stream ends before them. */
   take(count: number): Promise<Frame[]>;
   /** Reads to the end of the stream. */
   rest(): Promise<Frame[]>;
@@ -24,7 +24,7 @@ function frameOf(text: string): Frame | undefined {
   return { id: value("id"), event: value("event"), data: value("data") };
 }
 
-/** A client of server-sent events that a test can read frame by frame. */
+/** A client for server-sent events that a test can read frame by frame. */
 export async function openStream(url: string, headers: Record<string, string> = {}): Promise<EventStreamReader> {
   const gone = new AbortController();
   const response = await fetch(url, { headers: { accept: "text/event-stream", ...headers }, signal: gone.signal });

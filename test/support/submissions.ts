@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { CallOptions, Loose, Reply, TestServer } from "./harness.ts";
 
-/** What most scenes are made of: create, fill in, submit, and look at what is there. */
+/** Building blocks of most tests: create, fill in, submit, and read back. */
 export const AGENT = { kind: "agent", id: "bot" } as const;
 export const HUMAN = { kind: "human", id: "ada" } as const;
 export const SECOND = 1000;
@@ -16,7 +16,7 @@ export interface CreateOptions {
   key?: string;
 }
 
-/** Creates a submission and answers the body: ids, token, version. */
+/** Creates a submission and returns the body: ids, token, version. */
 export async function create(server: TestServer, intakeId: string, options: CreateOptions = {}): Promise<Loose> {
   const { fields, ttlMs, key, actor = key === undefined ? AGENT : undefined } = options;
   const reply = await server.call("POST", `/intakes/${intakeId}/submissions`, {
@@ -44,7 +44,7 @@ export const setFields = (
     body: { fields, ...(options.key === undefined && { actor: AGENT }), ...(options.body as object) },
   });
 
-/** Sets fields, expects that to work, and answers the body. */
+/** Sets fields, expects success, and returns the body. */
 export async function filled(server: TestServer, token: string, fields: Fields, options?: CallOptions): Promise<Loose> {
   const reply = await setFields(server, token, fields, options);
   if (reply.status !== 200) throw new Error(`not set: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -58,7 +58,7 @@ export const submit = (server: TestServer, token: string, options: CallOptions =
     body: { idempotencyKey: `submit-${++submits}`, actor: AGENT, ...(options.body as object) },
   });
 
-/** A submission that was submitted, in the state that its intake leads to. */
+/** A submitted submission, in the state that its intake leads to. */
 export async function submitted(server: TestServer, intakeId: string, options: CreateOptions = {}): Promise<Loose> {
   const made = await create(server, intakeId, { fields: { name: "Ada" }, ...options });
   const reply = await submit(server, made.resumeToken);
@@ -83,7 +83,7 @@ export async function history(server: TestServer, submissionId: string): Promise
 export const eventTypes = async (server: TestServer, submissionId: string): Promise<string[]> =>
   (await history(server, submissionId)).map((event) => event.type);
 
-/** Makes a call that must change nothing: neither the record nor the history. */
+/** Makes a call that must change neither the record nor the history. */
 export async function unchangedBy(server: TestServer, submissionId: string, act: () => Promise<Reply>): Promise<Reply> {
   const before = { record: await record(server, submissionId), events: await history(server, submissionId) };
   const reply = await act();
@@ -103,13 +103,13 @@ export function expectError(reply: Reply, status: number, type: string): Loose {
   return reply.body.error;
 }
 
-/** Everything that an answer says, to look for what it must not say. */
+/** The whole response as text, to search for what it must not contain. */
 export const allOf = (reply: Reply): string => JSON.stringify([reply.body, reply.headers]);
 
-/** Expects that neither body nor headers hold a token. */
+/** Expects no token in body or headers. */
 export const expectNoToken = (reply: Reply): void => expect(allOf(reply)).not.toContain("rtok_");
 
-/** Expects a 410 as the contract wants it: with its type, and without any token. */
+/** Expects a 410 according to the contract: with its type, and without a token. */
 export function expectGone(reply: Reply, type: string): Loose {
   const error = expectError(reply, 410, type);
   expectNoToken(reply);

@@ -1,63 +1,73 @@
 import type { Database } from "better-sqlite3";
 
-const EVENTS = ["stream", "seq", "eventId", "type", "ts", "state", "version"] as const;
-const SAID = ["actor", "actorSalt", "payload", "payloadSalt"] as const;
-const HASHES = ["prevHash", "hash", "actorDigest", "payloadDigest"] as const;
-const HASH_BYTES = 32;
+/** Columns of `events` by the names that tests use. */
+const TEXTS = {
+  stream: "stream",
+  seq: "seq",
+  eventId: "event_id",
+  type: "type",
+  ts: "ts",
+  state: "state",
+  version: "version",
+  actorSalt: "actor_salt",
+  payloadSalt: "payload_salt",
+} as const;
+const VALUES = { actor: "actor", payload: "payload" } as const;
+const HASHES = {
+  prevHash: "prev_hash",
+  hash: "hash",
+  actorDigest: "actor_digest",
+  payloadDigest: "payload_digest",
+} as const;
 
-/** An event as it rests in the file, its parts by their names. */
-export type StoredEvent = Record<(typeof EVENTS | typeof SAID | typeof HASHES)[number], unknown>;
+type Name = keyof typeof TEXTS | keyof typeof VALUES | keyof typeof HASHES;
+/** An event as stored in the file. */
+export type StoredEvent = Record<Name, unknown>;
 
-interface Row {
-  position: number;
-  events: string;
-  hashes: Buffer;
-  said: string;
-}
+const SELECTED = [
+  ...Object.entries({ ...TEXTS, ...VALUES }).map(([name, column]) => `${column} AS ${name}`),
+  ...Object.entries(HASHES).map(([name, column]) => `lower(hex(${column})) AS ${name}`),
+];
+const ASSIGNED = [
+  ...Object.entries({ ...TEXTS, ...VALUES }).map(([name, column]) => `${column} = @${name}`),
+  ...Object.entries(HASHES).map(([name, column]) => `${column} = unhex(@${name})`),
+];
 
-function eventsOf({ events, hashes, said }: Row): StoredEvent[] {
-  const values = JSON.parse(said) as unknown[][];
-  return (JSON.parse(events) as unknown[][]).map((event, index) => {
-    const hashAt = (place: number): string => {
-      const at = (index * HASHES.length + place) * HASH_BYTES;
-      return hashes.toString("hex", at, at + HASH_BYTES);
-    };
-    return Object.fromEntries([
-      ...EVENTS.map((name, place) => [name, event[place]]),
-      ...SAID.map((name, place) => [name, values[index]?.[place]]),
-      ...HASHES.map((name, place) => [name, hashAt(place)]),
-    ]) as StoredEvent;
-  });
-}
+type Row = Record<Name, string | number | null> & { position: number };
+const parsed = (text: string | number | null): unknown => (text === null ? null : JSON.parse(String(text)));
+const textOf = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
 
-const rowsOf = (db: Database, submissionId: string): Row[] =>
+const rowsOf = (db: Database, submissionId: string): { position: number; event: StoredEvent }[] =>
   db
     .prepare<[string], Row>(
-      `SELECT position, events, hashes, said FROM commits
+      `SELECT position, ${SELECTED.join(", ")} FROM events
        WHERE sid = (SELECT sid FROM submissions WHERE submission_id = ?) ORDER BY position`,
     )
-    .all(submissionId);
+    .all(submissionId)
+    .map(({ position, ...row }) => ({
+      position,
+      event: { ...row, actor: parsed(row.actor), payload: parsed(row.payload) },
+    }));
 
-/** The events of a submission as they rest in the file. */
+/** A submission's events as stored in the file. */
 export const storedEvents = (db: Database, submissionId: string): StoredEvent[] =>
-  rowsOf(db, submissionId).flatMap(eventsOf);
+  rowsOf(db, submissionId).map(({ event }) => event);
 
-/** Rewrites them as somebody does who has the file: `undefined` takes an event out. Answers how many are no longer what they were. */
+/** Rewrites them like someone with access to the file: `undefined` removes an event. Returns how many were changed. */
 export function tamper(
   db: Database,
   submissionId: string,
   change: (event: StoredEvent) => StoredEvent | undefined,
 ): number {
-  const update = db.prepare("UPDATE commits SET events = ?, hashes = ?, said = ? WHERE position = ?");
+  const update = db.prepare(`UPDATE events SET ${ASSIGNED.join(", ")} WHERE position = @position`);
+  const remove = db.prepare("DELETE FROM events WHERE position = ?");
   let changed = 0;
-  for (const row of rowsOf(db, submissionId)) {
-    const before = eventsOf(row);
-    const after = before.map(change);
-    changed += before.filter((event, index) => JSON.stringify(event) !== JSON.stringify(after[index])).length;
-    const left = after.filter((event) => event !== undefined);
-    const partsOf = (names: readonly (keyof StoredEvent)[]) => left.map((event) => names.map((name) => event[name]));
-    const hashes = Buffer.from(partsOf(HASHES).flat().join(""), "hex");
-    update.run(JSON.stringify(partsOf(EVENTS)), hashes, JSON.stringify(partsOf(SAID)), row.position);
+  for (const { position, event } of rowsOf(db, submissionId)) {
+    const after = change(event);
+    if (JSON.stringify(after) === JSON.stringify(event)) continue;
+    changed += 1;
+    if (after === undefined) remove.run(position);
+    else update.run({ ...after, actor: textOf(after.actor), payload: textOf(after.payload), position });
   }
   return changed;
 }

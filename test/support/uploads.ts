@@ -44,7 +44,7 @@ export interface FileToSend {
 
 export const digestOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Announces a file; answers the reply as it is. */
+/** Announces a file; returns the raw reply. */
 export const announce = (server: TestServer, token: string, file: FileToSend): Promise<Reply> =>
   server.call("POST", `/resume/${token}/uploads`, {
     body: {
@@ -57,7 +57,7 @@ export const announce = (server: TestServer, token: string, file: FileToSend): P
     },
   });
 
-/** Announces a file, expects that to work, and answers the body. */
+/** Announces a file, expects success, and returns the body. */
 export async function announced(server: TestServer, token: string, file: FileToSend): Promise<Loose> {
   const reply = await announce(server, token, file);
   if (reply.status !== 200) throw new Error(`not announced: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -70,7 +70,7 @@ export interface Sent {
   body: Loose;
 }
 
-/** Sends bytes to a signed URL with the headers that came with it; fetch would set a length of its own. */
+/** Sends bytes to a signed URL with the headers that came with it; fetch would set its own length. */
 export function send(signed: Loose, bytes: Buffer, headers: Record<string, string | undefined> = {}): Promise<Sent> {
   const all = Object.entries({ ...(signed.headers as Record<string, string>), ...headers }).filter(
     ([, value]) => value !== undefined,
@@ -101,13 +101,13 @@ export const confirm = (server: TestServer, token: string, uploadId: string): Pr
 export interface Walked {
   submissionId: string;
   uploadId: string;
-  /** The current one, after the confirm. */
+  /** The current token, after the confirm. */
   token: string;
   signed: Loose;
   reply: Reply;
 }
 
-/** A new submission with one file announced, sent and confirmed, as far as that goes. */
+/** A new submission with one file announced, sent and confirmed, as far as each step succeeds. */
 export async function walk(server: TestServer, file: FileToSend, intakeId = "files"): Promise<Walked> {
   const made = await create(server, intakeId);
   const signed = await announced(server, made.resumeToken, file);
@@ -118,7 +118,7 @@ export async function walk(server: TestServer, file: FileToSend, intakeId = "fil
   return { submissionId: made.submissionId, uploadId: signed.uploadId, token, signed, reply };
 }
 
-/** How many bytes of an upload are there, whatever became of it. */
+/** How many bytes of an upload are stored, whatever became of it. */
 export function sizeAtRest(server: TestServer, uploadId: string): number {
   const folder = join(server.folder, "uploads");
   if (!existsSync(folder)) return 0;
@@ -126,7 +126,7 @@ export function sizeAtRest(server: TestServer, uploadId: string): number {
   return found === undefined ? 0 : (statSync(join(folder, found), { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** Everything that lies in the folder of files. */
+/** Everything in the folder of files. */
 export function filesAtRest(server: TestServer): string[] {
   const folder = join(server.folder, "uploads");
   if (!existsSync(folder)) return [];
@@ -134,7 +134,7 @@ export function filesAtRest(server: TestServer): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
-/** Announces a file, confirms it too early and in time, and asks for it; answers the token after that. */
+/** Announces a file, confirms it too early and then in time, and downloads it; returns the resulting token. */
 export async function callUploads(call: TestServer["call"], token: string): Promise<string> {
   const body = { actor: AGENT, field: "doc", filename: "a.txt", mimeType: "text/plain", sizeBytes: 3 };
   const signed = (await call("POST", `/resume/${token}/uploads`, { body })).body;

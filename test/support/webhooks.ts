@@ -1,11 +1,11 @@
-import type { Parcel } from "@formbridge/core";
+import type { OutgoingDelivery } from "@formbridge/core";
 import { expect } from "vitest";
 import type { Loose, Reply, TestServer } from "./harness.ts";
 import { created, setFields, until } from "./moves.ts";
 import type { ScriptedCourier } from "./scripted-courier.ts";
 
 let made = 0;
-/** A receiver of its own. */
+/** The URL of a new receiver. */
 export function newUrl(): string {
   made += 1;
   return `https://receiver.invalid/events/${made}`;
@@ -14,7 +14,7 @@ export function newUrl(): string {
 export const postWebhook = (server: TestServer, body: unknown, key = server.adminKey): Promise<Reply> =>
   server.call("POST", "/webhooks", { key, body });
 
-/** A webhook with a receiver of its own. */
+/** Creates a webhook with its own receiver. */
 export async function webhook(server: TestServer, wanted: Loose = {}, key = server.adminKey): Promise<Loose> {
   const reply = await postWebhook(server, { url: newUrl(), ...wanted }, key);
   expect(reply.status, JSON.stringify(reply.body)).toBe(201);
@@ -30,18 +30,18 @@ export const onceSo = (server: TestServer, id: string, isSo: (webhook: Loose) =>
     return isSo(found) ? found : undefined;
   });
 
-/** Everything that is due was sent. */
+/** Waits until everything due was sent. */
 export async function pushed({ server }: TestServer): Promise<void> {
   if (server.worker.webhooks === undefined) throw new Error("this server sends nothing");
   await server.worker.webhooks.drain();
 }
 
-export const parcelsTo = ({ parcels }: ScriptedCourier, url: string): Parcel[] =>
-  parcels.filter(({ destination }) => destination.url === url);
-export const messageOf = ({ body }: Parcel): Loose => JSON.parse(body);
-export const idsOf = (parcels: Parcel[]): string[] => parcels.map(({ deliveryId }) => deliveryId);
+export const sentTo = ({ sent }: ScriptedCourier, url: string): OutgoingDelivery[] =>
+  sent.filter(({ destination }) => "url" in destination && destination.url === url);
+export const messageOf = ({ body }: OutgoingDelivery): Loose => JSON.parse(body);
+export const idsOf = (sent: OutgoingDelivery[]): string[] => sent.map(({ deliveryId }) => deliveryId);
 
-/** A submission that was written to so often: one event of the submission stream more than that. */
+/** A submission with this many writes, and so one more event in the submission stream. */
 export async function written(server: TestServer, intakeId: string, writes = 2): Promise<string> {
   const first = await created(server, intakeId);
   let token = first.resumeToken;

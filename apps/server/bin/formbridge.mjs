@@ -6,6 +6,6 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(`FormBridge needs Node 22.18 or newer; this is ${process.version}.\n`);
   process.exit(1);
 }
-// The second start is faster: what was compiled by the first is kept in the system's temporary folder.
+// Caches compiled code in the system's temporary folder, so that later starts are faster.
 enableCompileCache();
 await import("../src/main.ts");

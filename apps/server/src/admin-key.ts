@@ -2,7 +2,7 @@ import { type ApiKey, type Backend, DEFAULT_TENANT, type Keys, type Operations, 
 
 const ADMIN = { kind: "human", id: "admin" } as const;
 
-/** The key that the operator has set: good as long as it is set, and stored nowhere. */
+/** The admin API key from the settings: valid as long as it is set, and never stored. */
 export function withPresetKey(keys: Keys, preset: string | undefined): Keys {
   if (preset === undefined) return keys;
   const hash = sha256(preset);
@@ -21,7 +21,7 @@ export function withPresetKey(keys: Keys, preset: string | undefined): Keys {
   };
 }
 
-/** What an agent on this machine works with, which has the data at hand anyway: always the same actor, stored nowhere. */
+/** The API key of a local agent, which can read the data anyway: always the same actor, never stored. */
 export function withLocalAgent(keys: Keys, secret: string | undefined): Keys {
   if (secret === undefined) return keys;
   const hash = sha256(secret);
@@ -37,7 +37,7 @@ export function withLocalAgent(keys: Keys, secret: string | undefined): Keys {
   return { ...keys, find: async (wanted) => (wanted === hash ? key : await keys.find(wanted)) };
 }
 
-/** Makes sure that somebody can administer. Answers the key that was made, to be shown this once. */
+/** Makes sure that an admin key exists. Returns a newly created one, to be shown only once. */
 export async function ensureAdminKey(
   { operations, backend }: { operations: Operations; backend: Backend },
   preset: string | undefined,

@@ -1,10 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { createDiskArchive } from "@formbridge/archive-disk";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
-import { createDiskStorage } from "@formbridge/blob-disk";
-import { createS3Storage } from "@formbridge/blob-s3";
-import { type BreakerNotes, createBreaker, guardBackend } from "@formbridge/breaker";
 import {
   type Authenticator,
   type Backend,
@@ -22,22 +18,25 @@ import {
   type Operations,
   type RateLimiter,
   type Sealer,
+  sealIntakes,
   silent,
   type UploadStorage,
   type Wakeups,
 } from "@formbridge/core";
-import { type CourierOptions, createCourier } from "@formbridge/couriers";
-import { createSmtpMailer } from "@formbridge/mail-smtp";
-import { createScanner } from "@formbridge/scan-hook";
+import { createDiskArchive, createDiskStorage, createS3Storage, createScanner } from "@formbridge/files";
+import { type CourierOptions, createCourier, createSmtpMailer } from "@formbridge/outbound";
 import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
 import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withLocalAgent, withPresetKey } from "./admin-key.ts";
+import { type BreakerNotes, createBreaker } from "./breaker/breaker.ts";
+import { guardBackend } from "./breaker/guard-backend.ts";
+import { checkSecret, retireSecrets } from "./check-secret.ts";
 import type { Backends } from "./config/backends.ts";
 import type { Config, DatabaseChoice, RedisChoice } from "./config/config.ts";
 import { secretsFor } from "./config/secret-file.ts";
 
-/** The product without a transport: what the server, the commands and tests all build on. */
+/** The product without a transport, for the server, the commands and tests. */
 export interface Core {
   backend: Backend;
   operations: Operations;
@@ -45,37 +44,41 @@ export interface Core {
   courier: Courier;
   sealer: Sealer;
   now(): number;
-  /** Where the server is reached. */
+  /** The server's public URL. */
   publicUrl(): string;
   health(): Promise<Record<string, Health>>;
+  /** Bytes that Redis uses, where it holds tokens. */
+  redisMemory?: () => Promise<number>;
 }
 
 export interface ComposeOptions {
-  /** The clock of stores that have none of their own. */
+  /** The clock of stores without their own. */
   now?: () => number;
   instrumentation?: Instrumentation;
-  /** Hears why tokens were refused and keys not had; without it nobody does. */
+  /** Told why tokens were refused and keys couldn't be fetched. */
   authNotes?: AuthNotes;
-  /** Hears when a store goes down and comes back. */
-  breakerNotes?: BreakerNotes;
-  /** Where the server is reached, once that is known; the settings' word comes first. */
+  /** Wraps the backend to time its calls. */
+  observe?: (backend: Backend) => Backend;
+  /** The server's URL once it is known, if the settings don't name one. */
   publicUrl?: () => string;
-  /** Brings mail to its readers, instead of the mail server that the settings name. */
+  /** Drops the checks of secrets that the configuration no longer has, instead of refusing to start without them. */
+  retiresSecrets?: { losing: boolean };
+  /** Sends mail instead of the configured mail server. */
   mailer?: Mailer;
-  /** The functions that destinations of kind `callback` name. */
+  /** The functions for destinations of kind `callback`, by name. */
   callbacks?: CourierOptions["callbacks"];
-  /** Takes submissions to their destinations, in place of the couriers that the settings describe. */
+  /** Delivers submissions instead of the configured couriers. */
   courier?: Courier;
-  /** A key, good in this process alone, for the agent that started it. */
+  /** An API key that is valid only in this process, for the agent that started it. */
   localAgentKey?: string;
 }
 
 const NOBODY: AuthNotes = { refused: () => {}, keysUnavailable: () => {} };
 
-/** Where the server listens, as a URL. */
+/** The URL that the server listens on. */
 export const localUrl = ({ host, port }: Config): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** Puts the parts together. This is the only place that knows which ones there are. */
+/** Assembles the parts. The only place that knows all of them. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
   const { now = Date.now, instrumentation = silent, authNotes = NOBODY, callbacks = {} } = options;
   const { courier = createCourier({ ...config.delivery, callbacks }) } = options;
@@ -83,10 +86,21 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
   const mailer = options.mailer ?? (config.mail && createSmtpMailer(config.mail));
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
-  const parts = { now, instrumentation, sealer, breakerNotes: options.breakerNotes };
-  const { wakeups, rateLimiter, health, ...stores } = await openStores(config, parts);
+  const parts = { now, instrumentation, sealer };
+  const { wakeups, rateLimiter, health, redisMemory, ...opened } = await openStores(config, parts);
+  const stores = options.observe?.(opened) ?? opened;
+  const { retiresSecrets } = options;
+  const checking =
+    retiresSecrets === undefined
+      ? checkSecret(stores.secretChecks, sealer)
+      : retireSecrets(stores, sealer, retiresSecrets);
+  await checking.catch(async (error: unknown) => {
+    await stores.close();
+    throw error;
+  });
   const backend = {
     ...stores,
+    intakes: sealIntakes(stores.intakes, sealer),
     keys: withLocalAgent(withPresetKey(stores.keys, config.adminKey), options.localAgentKey),
   };
   const { scan } = config.uploads;
@@ -112,7 +126,8 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     ...(scan && { scanner: createScanner(scan) }),
     ...(config.notifyUrl !== undefined && { notifyUrl: config.notifyUrl }),
   });
-  return { backend, operations, wakeups, courier, sealer, now, publicUrl: reachedAt, health };
+  const core = { backend, operations, wakeups, courier, sealer, now, publicUrl: reachedAt, health };
+  return { ...core, ...(redisMemory && { redisMemory }) };
 }
 
 async function storageOf({ uploads: { storage, idleMs } }: Config): Promise<UploadStorage> {
@@ -133,27 +148,32 @@ function authenticatorOf(
   });
 }
 
-function behindBreaker(backend: Backend, notes: BreakerNotes | undefined): Backend {
+function behindBreaker(backend: Backend, { record }: Instrumentation, name: string): Backend {
   const probe = (): Promise<Health> => backend.tokens.health();
-  return guardBackend(backend, createBreaker({ probe, ...(notes && { notes }) }));
+  const notes: BreakerNotes = {
+    opened: (_access, cause) => record({ name: "breaker", backend: name, state: "open", cause }),
+    closed: () => record({ name: "breaker", backend: name, state: "closed" }),
+    rejected: (access) => record({ name: "breaker_rejected", backend: name, access }),
+  };
+  return guardBackend(backend, createBreaker({ probe, notes }));
 }
 
 interface Stores extends Backend {
   wakeups: Wakeups;
   rateLimiter: RateLimiter;
   health: Core["health"];
+  redisMemory?: () => Promise<number>;
 }
 
 interface StoreParts {
   now: () => number;
   instrumentation: Instrumentation;
   sealer: Sealer;
-  breakerNotes: BreakerNotes | undefined;
 }
 
 async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
   const { database, redis } = config;
-  const backend = behindBreaker(await openDatabase(database, parts), parts.breakerNotes);
+  const backend = behindBreaker(await openDatabase(database, parts), parts.instrumentation, database.kind);
   const wakeups = createLocalWakeups();
   const rateLimiter = createMemoryRateLimiter(parts);
   const health = async () => {
@@ -161,7 +181,7 @@ async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
     return { store, idempotency };
   };
   const alone: Stores = { ...backend, wakeups, rateLimiter, health };
-  if (redis !== undefined) return withRedis(alone, { redis, backends: config.backends, sealer: parts.sealer });
+  if (redis !== undefined) return withRedis(alone, { redis, backends: config.backends, ...parts });
   if (database.kind !== "postgres") return alone;
   const { createPostgresWakeups } = await loadPostgres();
   return withNotices(alone, createPostgresWakeups(wakeups, database));
@@ -169,18 +189,22 @@ async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
 
 async function openDatabase(choice: DatabaseChoice, parts: StoreParts): Promise<Backend> {
   if (choice.kind === "memory") return createMemoryBackend(parts);
-  if (choice.kind === "postgres") return openPostgres(choice);
+  if (choice.kind === "postgres") return openPostgres(choice, parts.instrumentation);
   mkdirSync(dirname(choice.file), { recursive: true, mode: 0o700 });
   const { now, instrumentation } = parts;
-  return openSqliteBackend({ file: choice.file, now, instrumentation, writer: "thread" });
+  return openSqliteBackend({ file: choice.file, now, instrumentation });
 }
 
-/** Loaded where it is used: a start on a file is a tenth faster. */
+/** Loaded only if used: a start with SQLite is a tenth faster. */
 const loadPostgres = () => import("@formbridge/store-postgres");
 
-async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }): Promise<Backend> {
+async function openPostgres(
+  choice: DatabaseChoice & { kind: "postgres" },
+  { record }: Instrumentation,
+): Promise<Backend> {
   const { openPostgresBackend, refuseUnfinishedCopy } = await loadPostgres();
-  const backend = await openPostgresBackend(choice);
+  const onExhausted = (): void => record({ name: "pool_exhausted", backend: "postgres" });
+  const backend = await openPostgresBackend({ ...choice, onExhausted });
   await refuseUnfinishedCopy(choice).catch(async (error: unknown) => {
     await backend.close();
     throw error;
@@ -188,7 +212,7 @@ async function openPostgres(choice: DatabaseChoice & { kind: "postgres" }): Prom
   return backend;
 }
 
-/** Readers of other instances are woken too. */
+/** Also notifies readers in other instances. */
 function withNotices(stores: Stores, wakeups: Wakeups & { close(): Promise<void> }): Stores {
   return {
     ...stores,
@@ -202,16 +226,18 @@ function withNotices(stores: Stores, wakeups: Wakeups & { close(): Promise<void>
 
 async function withRedis(
   stores: Stores,
-  options: { redis: RedisChoice; backends: Backends; sealer: Sealer },
+  options: { redis: RedisChoice; backends: Backends; sealer: Sealer; instrumentation: Instrumentation },
 ): Promise<Stores> {
+  const { instrumentation } = options;
   const { tokens, idempotency } = options.backends;
-  const redis = await openRedis(options.redis);
+  const redis = await openRedis({ ...options.redis, instrumentation });
   const front = putRedisInFront(stores, {
     redis,
     sealer: options.sealer,
     tokens: tokens === "memory" ? "sql" : tokens,
     idempotency: idempotency === "memory" ? "sql" : idempotency,
     lock: { lifeMs: options.redis.lockMs },
+    instrumentation,
   });
   const needed = tokens === "redis" || idempotency === "redis";
   return withNotices(
@@ -219,6 +245,7 @@ async function withRedis(
       ...stores,
       ...front,
       rateLimiter: createRedisRateLimiter(redis, stores.rateLimiter),
+      ...((tokens === "redis" || tokens === "hybrid") && { redisMemory: redis.memory }),
       health: async () => ({
         store: await stores.tokens.health(),
         idempotency: await front.idempotency.health(),

@@ -1,30 +1,30 @@
+import { opensAnswer, opensDefinition, opensSnapshot, opensWebhook, type Sealer } from "@formbridge/core";
 import {
   COPY_KINDS,
-  type CopiedRows,
   type CopyKind,
   type CopySource,
   type CopyTarget,
-  opensAnswer,
-  opensSnapshot,
-  opensWebhook,
-  type Sealer,
-} from "@formbridge/core";
+  fromJson,
+  snapshotOf,
+} from "@formbridge/store-sql";
+import { opensAll } from "./check-secret.ts";
 
 export interface Copying {
   sealer: Sealer;
-  /** Hears how far it is. */
+  /** Reports progress. */
   progress(line: string): void;
-  /** Looks at the whole copy before it is declared finished; throws when something is wrong with it. */
+  /** Verifies the whole copy before it is marked as finished; throws if something is wrong. */
   verify(tenants: ReadonlySet<string>): Promise<void>;
 }
 
 /**
  * Copies everything from one store to another, kind by kind, page by page.
  *
- *   secrets open everything ──▶ target is empty, or has a part of this ──▶ the rest is written ──▶ counts ──▶ chains ──▶ finished
+ *   secrets open everything ──▶ target is empty, or has a part of this ──▶ the rest is written ──▶ counts ──▶ chains
+ * ──▶ finished
  *
- * Interrupted at any moment it can be run again: a page is written whole or not at all, and the source can't have changed.
- * Answers false when the copy was made before.
+ * It can be interrupted at any time and run again: a page is written completely or not at all, and the source can't
+ * change. Returns false if the copy was already finished.
  */
 export async function copyStore(source: CopySource, target: CopyTarget, copying: Copying): Promise<boolean> {
   const tenants = checkSecrets(source, copying.sealer);
@@ -57,12 +57,21 @@ async function checkCounts(source: CopySource, target: CopyTarget): Promise<void
   const wrong = COPY_KINDS.filter((kind) => counts[kind] !== source.counts[kind]);
   if (wrong.length === 0) return;
   const lines = wrong.map((kind) => `${kind}: ${counts[kind]} of ${source.counts[kind]}`);
-  throw new Error(`The copy is not whole. ${lines.join(", ")}`);
+  throw new Error(`The copy is incomplete. ${lines.join(", ")}`);
 }
 
-/** What is sealed stays sealed, so the target must be served with the same secret. Answers whose data there is. */
+/** Sealed data is copied as is, so the target needs the same secret. Returns the tenants that have data. */
 function checkSecrets(source: CopySource, sealer: Sealer): Set<string> {
   const tenants = new Set<string>();
+  for (const page of source.pages("secret_checks", 0)) {
+    for (const { checks } of page) if (!opensAll(fromJson(checks), sealer)) throw wrongSecret("all of the file");
+  }
+  for (const page of source.pages("definitions", 0)) {
+    for (const { digest, definition } of page) {
+      if (!opensDefinition(sealer, fromJson(definition), digest))
+        throw wrongSecret("the secrets of an intake's receivers");
+    }
+  }
   for (const page of source.pages("submissions", 0)) {
     for (const row of page) {
       tenants.add(row.tenant);
@@ -77,20 +86,14 @@ function checkSecrets(source: CopySource, sealer: Sealer): Set<string> {
   }
   for (const page of source.pages("webhooks", 0)) {
     for (const { webhook_id: webhookId, doc } of page) {
-      if (!opensWebhook(sealer, JSON.parse(doc))) throw wrongSecret(`the secret of ${webhookId}`);
+      if (!opensWebhook(sealer, fromJson(doc))) throw wrongSecret(`the secret of ${webhookId}`);
     }
   }
   return tenants;
 }
 
-const snapshotOf = ({ doc, sealed_token, sealed_fields }: CopiedRows["submissions"]) => ({
-  submission: JSON.parse(doc),
-  sealedToken: sealed_token,
-  ...(sealed_fields !== null && { sealedFields: sealed_fields }),
-});
-
 const wrongSecret = (what: string): Error =>
   new Error(
-    `FORMBRIDGE_SECRET does not open ${what}. Set it to the secret that the file was served with: ` +
+    `FORMBRIDGE_SECRET can't open ${what}. Set it to the secret that the file was used with: ` +
       "its FORMBRIDGE_SECRET, or the content of the file `secret` in its data folder.",
   );

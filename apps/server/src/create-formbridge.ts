@@ -1,32 +1,37 @@
 import type { IntakeDefinition } from "@formbridge/contract";
 import type { Mailer, Operations } from "@formbridge/core";
-import type { Callback } from "@formbridge/couriers";
+import type { Callback } from "@formbridge/outbound";
 import { readConfig } from "./config/config.ts";
 import { checkIntakes } from "./intake-folder.ts";
 import { serve } from "./serve.ts";
 
 export interface FormBridgeOptions {
   /**
-   * The settings of `formbridge serve`, by the same names (docs/reference/settings.md). The environment is not read: pass
-   * `process.env` to have it read.
+   * The settings of `formbridge serve`, by the same names (docs/reference/settings.md). The environment isn't read;
+   * pass `process.env` to use it.
    */
   settings?: Readonly<Record<string, string | undefined>>;
-  /** The intakes to serve, in place of the folder that the settings name. */
+  /** The intakes to serve, instead of the configured folder. */
   intakes?: readonly IntakeDefinition[];
-  /** What destinations of kind `callback` call, by the destination's name. Returning takes the delivery; throwing fails the attempt. */
+  /**
+   * The functions for destinations of kind `callback`, by the destination's name. Returning accepts the delivery;
+   * throwing fails the attempt.
+   */
   callbacks?: Readonly<Record<string, Callback>>;
-  /** Sends e-mail in place of the server that the settings name. */
+  /** Sends e-mail instead of the configured mail server. */
   mailer?: Mailer;
 }
 
 export interface FormBridge {
-  /** Where it listens. */
+  /** The URL it listens on. */
   url: string;
-  /** The admin key, when this start has made one. It is not told again. */
+  /** The URL of the metrics, if the settings give them their own port. */
+  metricsUrl?: string;
+  /** The admin key, if this start has created one. It isn't shown again. */
   adminKey?: string;
   /** Every operation of the contract, without HTTP. */
   operations: Operations;
-  /** Takes no more, finishes what was accepted and the jobs that run, and lets go of everything. */
+  /** Stops accepting requests, finishes requests and jobs in flight, and releases everything. */
   stop(): Promise<void>;
 }
 
@@ -35,13 +40,15 @@ export async function createFormBridge(options: FormBridgeOptions = {}): Promise
   const { settings = {}, intakes, callbacks, mailer } = options;
   const config = readConfig(settings);
   const running = await serve(config, {
+    role: "embedded",
     ...(intakes && { intakes: checkIntakes(intakes, { maxFields: config.settings.maxSchemaFields }) }),
     ...(callbacks && { callbacks }),
     ...(mailer && { mailer }),
   });
-  const { url, newAdminKey, core } = running;
+  const { url, newAdminKey, core, metricsUrl } = running;
   return {
     url,
+    ...(metricsUrl !== undefined && { metricsUrl }),
     ...(newAdminKey !== undefined && { adminKey: newAdminKey }),
     operations: core.operations,
     stop: running.stop,

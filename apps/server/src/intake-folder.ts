@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { IntakeDefinition } from "@formbridge/contract";
 import { type Backend, ContractError, checkDefinition, DEFAULT_TENANT, type Operations } from "@formbridge/core";
 
-/** What is wrong with a definition file, with the place in it. */
+/** What is wrong with a definition file, and where. */
 export interface FileProblem {
   file: string;
   path: string;
@@ -19,7 +19,7 @@ interface Limits {
   maxFields: number;
 }
 
-/** Reads and checks every definition of a folder, and names all that is wrong. */
+/** Reads and checks every definition in a folder, and reports all problems. */
 export function readIntakeFolder(folder: string, limits: Limits): FolderReading {
   const names = namesIn(folder);
   if (!Array.isArray(names)) return { definitions: [], problems: [names] };
@@ -38,12 +38,12 @@ function namesIn(folder: string): string[] | FileProblem {
     return {
       file: folder,
       path: "",
-      message: `is no folder that can be read (${code}); FORMBRIDGE_INTAKES names one.`,
+      message: `can't be read (${code}). Set FORMBRIDGE_INTAKES to the folder with your intakes.`,
     };
   }
 }
 
-/** The same for definitions that a program holds; their places stand for files. */
+/** The same for definitions passed by a program; a position stands in for the file name. */
 export const checkIntakes = (definitions: readonly unknown[], limits: Limits): FolderReading =>
   checkAll(
     definitions.map((definition, index) => ({ file: `intakes[${index}]`, read: () => definition })),
@@ -76,7 +76,7 @@ function problemsOf(file: string, error: unknown): FileProblem[] {
 export const problemLine = ({ file, path, message }: FileProblem): string =>
   `${file}${path === "" ? "" : ` at ${path}`}: ${message}`;
 
-/** The folder owns what it defines: its definitions become current, and what it no longer defines is retired. */
+/** The folder owns what it defines: its definitions become current, and those no longer in it are retired. */
 export async function registerFolder(
   { operations, backend }: { operations: Operations; backend: Backend },
   { definitions }: FolderReading,

@@ -1,38 +1,82 @@
-import { destination, type Logger, pino, stdTimeFunctions } from "pino";
+import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from "pino";
+import pretty from "pino-pretty";
 import { cutSecrets } from "./cut-secrets.ts";
 
 const MAX_TOLD = 10;
 
-const causeOf = ({ cause }: Error): string | undefined =>
-  cause instanceof Error ? cutSecrets(cause.message) : undefined;
+/** Characters in a message that could start a new line or move a terminal's cursor. */
+const onOneLine = (text: string): string => cutSecrets(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ");
 
-/** What several failures that are one error say, some of them. */
+const causeOf = ({ cause }: Error): string | undefined =>
+  cause instanceof Error ? onOneLine(cause.message) : undefined;
+
+/** The messages of an AggregateError's first errors. */
 const partsOf = (error: Error): string[] =>
   error instanceof AggregateError
     ? error.errors
         .slice(0, MAX_TOLD)
         .map((part: unknown) =>
-          part instanceof Error ? [cutSecrets(part.message), causeOf(part)].filter(Boolean).join(": ") : typeof part,
+          part instanceof Error ? [onOneLine(part.message), causeOf(part)].filter(Boolean).join(": ") : typeof part,
         )
     : [];
+
+/** Only the stack frames, because the message is logged once, on one line. */
+const placesOf = ({ name, message, stack = "" }: Error): string =>
+  [`${name}: ${onOneLine(message)}`, ...stack.split("\n").filter((line) => /^ {4}at /.test(line))].join("\n");
 
 function toldOf(error: Error) {
   const [cause, errors] = [causeOf(error), partsOf(error)];
   return {
     type: error.name,
-    message: cutSecrets(error.message),
-    stack: cutSecrets(error.stack ?? ""),
+    message: onOneLine(error.message),
+    stack: cutSecrets(placesOf(error)),
     ...(cause !== undefined && { cause }),
     ...(errors.length > 0 && { errors }),
   };
 }
 
-export function createLogger(level: string, { toStderr = false }: { toStderr?: boolean } = {}): Logger {
-  const options = {
-    level,
-    timestamp: stdTimeFunctions.isoTime,
-    redact: { paths: ["req.headers", "headers", "*.authorization", "*.resumeToken", "*.idempotencyKey"], remove: true },
-    serializers: { err: toldOf },
-  };
-  return toStderr ? pino(options, destination(2)) : pino(options);
+export interface LoggerOptions {
+  toStderr?: boolean;
+  /** `auto`: readable text on a terminal, JSON elsewhere. */
+  format?: "auto" | "json" | "pretty";
 }
+
+export interface Loggers {
+  /** For everything else: secrets are masked. */
+  logger: Logger;
+  /** For lines whose fields are all chosen by telemetry, one per request: masking secrets would triple their cost. */
+  lines: Logger;
+}
+
+const STDOUT = 1;
+const STDERR = 2;
+/** One write for many lines: at 4 KiB, after 100 ms, on a fatal line and at exit. SIGKILL loses what is not written yet. */
+const BUFFERED = { sync: false, minLength: 4096, periodicFlush: 100 };
+
+const options = {
+  base: { service: "formbridge-api" },
+  timestamp: () => `,"timestamp"${stdTimeFunctions.isoTime().slice(',"time"'.length)}`,
+  formatters: { level: (label: string) => ({ level: label }) },
+  serializers: { err: toldOf },
+};
+const redact = {
+  paths: ["req.headers", "headers", "*.authorization", "*.resumeToken", "*.idempotencyKey"],
+  remove: true,
+};
+
+export function createLoggers(level: string, { toStderr = false, format = "auto" }: LoggerOptions = {}): Loggers {
+  const [file, { isTTY }] = toStderr ? [STDERR, process.stderr] : [STDOUT, process.stdout];
+  const isPretty = format === "pretty" || (format === "auto" && isTTY);
+  const out = isPretty ? prettyOut(file, isTTY) : destination({ dest: file, ...BUFFERED });
+  return { logger: pino({ ...options, level, redact }, out), lines: pino({ ...options, level }, out) };
+}
+
+const prettyOut = (file: number, isTTY: boolean): DestinationStream =>
+  pretty({
+    destination: file,
+    sync: true,
+    colorize: isTTY,
+    timestampKey: "timestamp",
+    ignore: "service",
+    singleLine: true,
+  });

@@ -1,15 +1,21 @@
 import type { AuthNotes } from "@formbridge/auth-jwt";
-import type { BreakerNotes } from "@formbridge/breaker";
-import { createHttpServer } from "@formbridge/http";
+import { createRandomness } from "@formbridge/core";
+import { createHttpServer, HARVEST_PATH } from "@formbridge/http";
 import { createMcpBinding, type McpBinding, type McpOptions } from "@formbridge/mcp";
+import { createOaiProvider, type OaiProvider } from "@formbridge/oai";
+import type { Role, Telemetry } from "@formbridge/telemetry";
 import type { Worker } from "@formbridge/worker";
 import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
 import { type ComposeOptions, type Core, composeCore, localUrl } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config.ts";
+import { oaiDomain } from "./config/oai-settings.ts";
+import { alreadyServed, claimStore, type FileOwner, urlOnThisMachine } from "./file-owner.ts";
 import { type FolderReading, problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
-import { createLogger } from "./logger.ts";
+import { createLoggers } from "./logger.ts";
+import { FORM_SCRIPT, PAGES_FOLDER } from "./pages-folder.ts";
+import { startTelemetry, telemetryFor } from "./telemetry.ts";
 import { uploadOrigins } from "./upload-origins.ts";
 import { VERSION } from "./version.ts";
 import { startWorkerOn } from "./work.ts";
@@ -20,85 +26,126 @@ export interface RunningServer {
   core: Core;
   agents: McpBinding;
   worker: Worker;
-  /** The admin key, when this start made one. */
+  /** The URL of the metrics, if they have their own port. */
+  metricsUrl?: string;
+  /** The admin key, if this start created one. */
   newAdminKey?: string;
-  /** Takes no more, finishes what was accepted, and lets go of everything. */
+  /** Stops accepting requests, finishes those in flight, and releases everything. */
   stop(): Promise<void>;
 }
 
 export interface ServeOptions extends ComposeOptions {
-  /** In place of the folder of intakes. */
+  /** Used instead of the configured intake folder. */
   intakes?: FolderReading;
-  /** Standard output belongs to the agent protocol: the log goes to standard error, and no admin key is made that nobody would see. */
+  /** Stdout belongs to MCP: logs go to stderr, and no admin key is created, since nobody would see it. */
   onStdio?: true;
-  /** Serves more to agents than the product has. */
+  /** An MCP server class with more than the product has, for the official conformance suite. */
   agentServerClass?: McpOptions["serverClass"];
+  /** The caller's claim on the database file. `stop` releases it; if the start fails, the caller does. */
+  owner?: FileOwner;
+  /** What the process does, for its metrics. */
+  role?: Role;
 }
 
-/** Starts everything in the order in which it depends on each other; `stop`, or a start that fails, undoes it backwards. */
+/** Starts everything in order of dependency; `stop`, or a failed start, undoes it in reverse. */
 export async function serve(
   config: Config,
-  { intakes, onStdio, agentServerClass, ...options }: ServeOptions = {},
+  { intakes, onStdio, agentServerClass, owner: given, role = "serve", ...options }: ServeOptions = {},
 ): Promise<RunningServer> {
   const folder = intakes ?? readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
-  const logger = createLogger(config.logLevel, { toStderr: onStdio === true });
-  // With port 0 the address is known only when somebody listens.
+  const { format } = config.telemetry.log;
+  const { logger, lines } = createLoggers(config.logLevel, { toStderr: onStdio === true, format });
+  const telemetry = telemetryFor(config, { lines, role });
+  const owner = given ?? claimStore(config);
+  if (owner === undefined) throw alreadyServed(config);
+  const fileOwner = owner === "not needed" ? undefined : owner;
+  const { localAgentKey = createRandomness().apiKey() } = options;
+  // With port 0 the address is known only after listening.
   let url = localUrl(config);
-  const core = await composeCore(config, {
-    authNotes: authNotesIn(logger),
-    breakerNotes: breakerNotesIn(logger),
-    publicUrl: () => url,
-    ...options,
-  });
+  try {
+    const core = await composeCore(config, {
+      authNotes: authNotesIn(logger),
+      instrumentation: telemetry.instrumentation,
+      observe: telemetry.observe,
+      publicUrl: () => url,
+      ...options,
+      ...(fileOwner && { localAgentKey }),
+    });
+    const makesAdminKey = onStdio !== true;
+    const running = await start(config, core, { folder, logger, telemetry, makesAdminKey, agentServerClass });
+    url = running.url;
+    fileOwner?.publish({ url: urlOnThisMachine(url), agents: config.mcp.enabled, key: localAgentKey });
+    return {
+      ...running,
+      async stop() {
+        await running.stop();
+        fileOwner?.release();
+      },
+    };
+  } catch (error) {
+    if (given === undefined) fileOwner?.release();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  core: Core,
+  { folder, ...options }: ListenOptions & { folder: FolderReading },
+): Promise<RunningServer> {
   try {
     await registerFolder(core, folder);
-    const running = await listen(config, core, { logger, makesAdminKey: onStdio !== true, agentServerClass });
-    url = running.url;
-    return running;
+    return await listen(config, core, options);
   } catch (error) {
+    await options.telemetry.stop();
     await core.backend.close();
     throw error;
   }
 }
 
-/** A caller learns that a token is not good; why, only the log tells. */
-const breakerNotesIn = (logger: Logger): BreakerNotes => ({
-  opened: (access, cause) => logger.error({ err: cause, access }, "the store is down; probing it"),
-  closed: (access) => logger.info({ access }, "the store is back"),
-});
-
+/** Callers only learn that a token is invalid; the log says why. */
 const authNotesIn = (logger: Logger): AuthNotes => ({
   refused: (note) => logger.debug(note, "access token refused"),
-  keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "keys of an issuer can't be had"),
+  keysUnavailable: ({ issuer, error }) => logger.warn({ err: error, issuer }, "can't fetch the keys of an issuer"),
 });
 
 const createAgents = (
   config: Config,
   { operations, sealer, now, publicUrl }: Core,
-  { logger, agentServerClass }: ListenOptions,
+  { logger, telemetry, agentServerClass }: ListenOptions,
 ): Promise<McpBinding> =>
   createMcpBinding({
     operations,
     tools: config.mcp.tools,
-    tokenTtlMs: config.settings.policy.tokenTtlMs,
+    policy: config.settings.policy,
     version: VERSION,
     seal: sealer,
     askTimeoutMs: config.mcp.askTimeoutMs,
     now,
     uploadOrigins: () => uploadOrigins(config.uploads, publicUrl()),
+    formScript: FORM_SCRIPT,
     onError: (error) => logger.error({ err: error }, "agent call failed"),
+    onCall: telemetry.toolCall,
     ...(agentServerClass && { serverClass: agentServerClass }),
+  });
+
+const createHarvest = ({ oai }: Config, { operations, publicUrl }: Core): OaiProvider =>
+  createOaiProvider(operations, {
+    ...oai,
+    baseUrl: () => `${publicUrl()}${HARVEST_PATH}`,
+    domain: () => oaiDomain(oai, publicUrl()),
   });
 
 interface ListenOptions {
   logger: Logger;
+  telemetry: Telemetry;
   makesAdminKey: boolean;
   agentServerClass: ServeOptions["agentServerClass"];
 }
 
 async function listen(config: Config, core: Core, options: ListenOptions): Promise<RunningServer> {
-  const { logger, makesAdminKey } = options;
+  const { logger, telemetry, makesAdminKey } = options;
   const { operations, backend } = core;
   const agents = await createAgents(config, core, options);
   const app = await createHttpServer({
@@ -111,13 +158,21 @@ async function listen(config: Config, core: Core, options: ListenOptions): Promi
     uploadIdleMs: config.uploads.idleMs,
     trustProxy: config.trustProxy,
     allowTestHeaders: config.allowTestHeaders,
+    onAnswered: telemetry.request,
+    scrape: telemetry.scrape,
+    ...(PAGES_FOLDER !== undefined && {
+      pages: { folder: PAGES_FOLDER, uploadOrigins: () => uploadOrigins(config.uploads, core.publicUrl()) },
+    }),
     ...(config.mcp.enabled && { agents: { ...config.mcp, binding: agents } }),
+    harvest: { ...config.oai, binding: createHarvest(config, core) },
   });
-  // Live streams of agents never end by themselves either.
+  // Agents' live streams never end by themselves either.
   app.addHook("preClose", () => agents.close());
+  const { metricsUrl } = await startTelemetry(telemetry, core);
   const url = await app.listen({ host: config.host, port: config.port });
-  // Only now: a start that failed would have made a key that nobody ever saw.
+  // Created last: if the start failed, nobody would ever see the key.
   const newAdminKey = makesAdminKey ? await ensureAdminKey(core, config.adminKey) : undefined;
+  if (config.jobs.runHere) await backend.releaseLeases?.();
   const worker = startWorkerOn(core, { config, logger, runsJobs: config.jobs.runHere });
   return {
     url,
@@ -125,11 +180,13 @@ async function listen(config: Config, core: Core, options: ListenOptions): Promi
     core,
     agents,
     worker,
+    ...(metricsUrl !== undefined && { metricsUrl }),
     ...(newAdminKey !== undefined && { newAdminKey }),
     async stop() {
       await app.close();
       await worker.stop();
       await core.courier.close();
+      await telemetry.stop();
       await backend.close();
     },
   };

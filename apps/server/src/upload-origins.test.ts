@@ -6,7 +6,7 @@ const of = (storage: Parameters<typeof uploadOrigins>[0]["storage"]) =>
   uploadOrigins({ storage, idleMs: 1 }, "https://forms.example.com/base");
 
 it("[MCP-APP-RESOURCE] the form may reach where files go, our own server or the bucket, and nothing else", () => {
-  expect(of({ kind: "disk", folder: "x" })).toEqual(["https://forms.example.com"]);
+  expect(of({ kind: "disk", folder: "x", reserveBytes: 0 })).toEqual(["https://forms.example.com"]);
   expect(of(bucket)).toEqual(["https://files.s3.eu-west-1.amazonaws.com"]);
   expect(of({ ...bucket, forcePathStyle: true })).toEqual(["https://s3.eu-west-1.amazonaws.com"]);
   const endpoint = "http://127.0.0.1:9000";

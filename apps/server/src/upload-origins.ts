@@ -1,6 +1,6 @@
 import type { UploadsChoice } from "./config/upload-settings.ts";
 
-/** The origins that signed URLs of uploads lead to: our own, or the bucket's. */
+/** The origins of signed upload URLs: our own, or the bucket's. */
 export function uploadOrigins({ storage }: UploadsChoice, publicUrl: string): string[] {
   if (storage.kind === "disk") return [new URL(publicUrl).origin];
   const { bucket, region, forcePathStyle, endpoint = `https://s3.${region}.amazonaws.com` } = storage;

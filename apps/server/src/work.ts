@@ -2,7 +2,8 @@ import { startWorker, type Worker } from "@formbridge/worker";
 import type { Logger } from "pino";
 import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
 import type { Config } from "./config/config.ts";
-import { createLogger } from "./logger.ts";
+import { createLoggers } from "./logger.ts";
+import { startTelemetry, telemetryFor } from "./telemetry.ts";
 
 export function startWorkerOn(
   { operations, backend, wakeups }: Core,
@@ -25,14 +26,26 @@ export function startWorkerOn(
   });
 }
 
-/** A process that serves nobody and does the jobs; `stop` finishes those that run. */
-export async function work(config: Config, options: ComposeOptions = {}): Promise<{ stop(): Promise<void> }> {
-  const core = await composeCore(config, options);
-  const worker = startWorkerOn(core, { config, logger: createLogger(config.logLevel), runsJobs: true });
+/** A process that only runs jobs and serves no requests; `stop` finishes those in flight. */
+export async function work(
+  config: Config,
+  options: ComposeOptions = {},
+): Promise<{ metricsUrl?: string; stop(): Promise<void> }> {
+  const { logger, lines } = createLoggers(config.logLevel, { format: config.telemetry.log.format });
+  const telemetry = telemetryFor(config, { lines, role: "worker" });
+  const { instrumentation, observe } = telemetry;
+  const core = await composeCore(config, { instrumentation, observe, ...options });
+  const started = await startTelemetry(telemetry, core).catch(async (error: unknown) => {
+    await core.backend.close();
+    throw error;
+  });
+  const worker = startWorkerOn(core, { config, logger, runsJobs: true });
   return {
+    ...started,
     async stop() {
       await worker.stop();
       await core.courier.close();
+      await telemetry.stop();
       await core.backend.close();
     },
   };

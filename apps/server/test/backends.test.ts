@@ -37,8 +37,8 @@ describe("which backend serves what", () => {
     [{ ...POSTGRES, ...REDIS, ...idempotency("memory") }, "do not see each other's memory"],
     [tokens("memory"), "end with the process"],
     [{ ...MEMORY, ...tokens("sql") }, "no SQL"],
-    [{ ...MEMORY, ...REDIS, ...tokens("hybrid") }, "needs a database behind it"],
-    [{ ...MEMORY, ...REDIS, ...idempotency("redis") }, "needs a database behind it"],
+    [{ ...MEMORY, ...REDIS, ...tokens("hybrid") }, "needs a durable database behind it"],
+    [{ ...MEMORY, ...REDIS, ...idempotency("redis") }, "needs a durable database behind it"],
     [tokens("mongo"), "sql, redis, hybrid, memory"],
     [idempotency("hybrid"), "sql, redis, memory"],
   ])("[RUNNING-REDIS-CHOICE] is refused in words: %j", (env, words) => {

@@ -28,7 +28,7 @@ const CHANGED: Record<string, (event: StoredEvent) => Partial<StoredEvent>> = {
   "another version": () => ({ version: 7 }),
   "another hash": ({ hash }) => ({ hash: `beef${String(hash).slice(4)}` }),
 };
-/** Which events are taken out, and at which of their streams' places; the last one is -1. */
+/** Which event to remove, by its position in its stream; the last one is -1. */
 const REMOVED: Record<string, { stream: string; at?: number }> = {
   "a submission event in the middle": { stream: "submission", at: 1 },
   "the last submission event": { stream: "submission", at: -1 },
@@ -41,12 +41,12 @@ const cases = [...Object.keys(CHANGED), ...Object.keys(REMOVED), "untouched"];
 
 const data = tempFolder();
 const env = { FORMBRIDGE_DATA: data.path };
-/** By case, the submission that it was done to. */
+/** The submission of each case. */
 const ids = new Map<string, string>();
 let before: Finished;
 let all: Finished;
 
-/** A history for every case; then each is tampered with in its own way, and all are verified at once. */
+/** Creates a history for every case, tampers with each in its own way, and verifies all at once. */
 beforeAll(async () => {
   const server = await startTestServer({ env });
   await server.putIntake({ id: "forms" });
@@ -108,6 +108,26 @@ describe("events and verify", () => {
     ]);
     expect(one).toMatchObject({ code: 0, stdout: "1 verified\n", stderr: "" });
     expect([absent.code, none.code]).toEqual([1, 1]);
+  });
+
+  it("[AUDIT-F31] --all verifies every tenant, or the one that is named", async () => {
+    const own = tempFolder();
+    const tenants = { FORMBRIDGE_DATA: own.path };
+    const server = await startTestServer({ env: tenants });
+    await server.putIntake({ id: "forms" });
+    const acme = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
+    await server.putIntake({ id: "acme-forms" }, acme);
+    for (const intake of ["forms", "acme-forms", "acme-forms"]) await created(server, intake);
+    await server.server.stop();
+    const [every, one] = await Promise.all([
+      runCommand(["verify", "--all"], tenants),
+      runCommand(["verify", "--all", "--tenant", "acme"], tenants),
+    ]);
+    expect([every, one]).toMatchObject([
+      { code: 0, stdout: "3 verified\n" },
+      { code: 0, stdout: "2 verified\n" },
+    ]);
+    own.remove();
   });
 
   it.each(Object.keys(CHANGED))("[RUNNING-CLI-VERIFY] names the event with %s", (name) => {

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -35,7 +35,7 @@ const after = (ms: number): Promise<string> =>
     setTimeout(() => resolve(`still running after ${ms} ms`), ms).unref();
   });
 
-/** The line to try, once it is there: it is printed last. */
+/** The curl line, once it has been printed; it comes last. */
 const curlLine = (stdout: () => string): Promise<string> =>
   until(() =>
     stdout()
@@ -47,6 +47,25 @@ const curlLine = (stdout: () => string): Promise<string> =>
 const authorized = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 describe("serve", () => {
+  it("[RUNNING-CLI-SERVE] shows a form that an agent began to somebody at a terminal", async () => {
+    const command = `${process.execPath} apps/server/bin/formbridge.mjs serve`;
+    const env = { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", FORMBRIDGE_DATA: folder() };
+    // `script` gives the command a terminal of its own.
+    const child = spawn("script", ["-qefc", command, "/dev/null"], { env, stdio: ["ignore", "pipe", "pipe"] });
+    closers.push(async () => {
+      child.kill();
+      await once(child, "close");
+    });
+    let shown = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      shown += text;
+    });
+    const link = await until(() => /http:\S+\/resume\/rtok_[\w-]{43}/.exec(shown)?.[0], 60_000);
+    const { fields, createdBy } = (await (await fetch(link)).json()) as Record<string, unknown>;
+    expect(fields).toEqual({ name: "Ada", topic: "sales" });
+    expect(createdBy).toMatchObject({ kind: "agent", id: "my-agent" });
+  });
+
   it("[RUNNING-CLI-SERVE] [RUNNING-CLI-ADMIN-KEY] [RUNNING-CLI-SECRET] starts on an empty folder, and again", async () => {
     const data = join(folder(), "new");
     const first = await serving({ FORMBRIDGE_DATA: data });
@@ -68,6 +87,8 @@ describe("serve", () => {
     expect(JSON.parse(again.stdout).ok).toBe(true);
     const list = await fetch(`${second.url}/submissions`, authorized(adminKey));
     expect(((await list.json()) as { items: unknown[] }).items).toHaveLength(2);
+    // The link of an example contains a token, so it is shown in terminals only.
+    expect(second.stdout()).not.toContain("rtok_");
   });
 
   it("[RUNNING-CLI-ADMIN-KEY] a preset key is used and not printed", async () => {
@@ -307,7 +328,7 @@ describe("intakes check", () => {
     const { code, stderr } = await runCommand(["intakes", "check", "/nowhere"], { FORMBRIDGE_DATA: folder() });
     expect([code, stderr.trim()]).toEqual([
       1,
-      "/nowhere: is no folder that can be read (ENOENT); FORMBRIDGE_INTAKES names one.",
+      "/nowhere: can't be read (ENOENT). Set FORMBRIDGE_INTAKES to the folder with your intakes.",
     ]);
   });
 

@@ -11,7 +11,7 @@ import {
   submit,
 } from "../../../test/support/moves.ts";
 
-/** What a caller holds of the old server. */
+/** What a caller got from the old server. */
 export interface Held {
   open: Loose;
   set: Reply;
@@ -30,7 +30,7 @@ export const keys = { create: idempotencyKey("copied-create"), set: "copied-set-
 
 const REVIEWER = "kim@example.com";
 
-/** Does the jobs that tell people, one of them of a link; the others stay to be done. */
+/** Runs the jobs that send mail and returns the link in one of them; other jobs stay queued. */
 async function linkMailed({ server }: TestServer, post: Mailbox): Promise<string> {
   const { backend, operations } = server.core;
   const claimed = await backend.jobs.claim({ limit: 100, leaseMs: 1, perLane: 100, busy: new Map() });
@@ -39,7 +39,7 @@ async function linkMailed({ server }: TestServer, post: Mailbox): Promise<string
   return post.reviewLink(REVIEWER);
 }
 
-/** Every kind of thing that there can be. */
+/** Creates everything of every kind that a store can hold. */
 export async function fill(server: TestServer, post: Mailbox): Promise<Held> {
   const schema = {
     type: "object",
@@ -54,6 +54,7 @@ export async function fill(server: TestServer, post: Mailbox): Promise<Held> {
   const hook = { url: "https://example.com/events", types: ["submission.created"] };
   expect((await server.call("POST", "/webhooks", { key: server.adminKey, body: hook })).status).toBe(201);
   await server.putIntake({ id: "mailed", approvalGates: [{ name: "legal", reviewers: { emails: [REVIEWER] } }] });
+  await server.putIntake({ id: "published", oai: { set: true, dc: { title: "name" } } });
   await server.putIntake({ id: "retired" });
   await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
   const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
@@ -69,7 +70,7 @@ export async function fill(server: TestServer, post: Mailbox): Promise<Held> {
   const set = await setFields(server, open.resumeToken, { name: "Ada" }, { body: { idempotencyKey: keys.set } });
   const empty = await created(server, "forms");
   const failed = await submit(server, empty.resumeToken, keys.failed);
-  for (const intake of ["delivered", "gated", "mailed", "forms"]) {
+  for (const intake of ["delivered", "gated", "mailed", "forms", "published"]) {
     const made = await created(server, intake, { body: { initialFields: { name: "Bob" } } });
     expect((await submit(server, made.resumeToken, `s-${intake}`)).status).toBe(200);
   }

@@ -49,3 +49,28 @@ it("[RUNNING-EMBEDDED] the environment is not read unless it is passed", async (
   }
   expect(new URL(running[0]?.url ?? "").hostname).toBe("127.0.0.1");
 });
+
+const withCallback = (id: string, name: string) => ({
+  id,
+  version: "1",
+  name: id,
+  schema: { type: "object", properties: { item: { type: "string" } } },
+  destination: { kind: "callback" as const, name },
+});
+
+it("[AUDIT-F21] a callback that this process does not have is refused at registration, by PUT and by the folder", async () => {
+  const callbacks = { save: () => {} };
+  const formbridge = await createFormBridge({ settings: SETTINGS, intakes: [withCallback("mine", "save")], callbacks });
+  running.push(formbridge);
+  const call = caller(formbridge.url);
+  const put = (id: string, name: string) =>
+    call("PUT", `/intakes/${id}`, { key: formbridge.adminKey ?? "", body: withCallback(id, name) });
+  expect((await put("known", "save")).status).toBe(201);
+  for (const name of ["lost", "toString"]) {
+    const refused = await put("unknown", name);
+    expect([refused.status, refused.body.error.type]).toEqual([422, "invalid"]);
+    expect(refused.body.error.fields).toMatchObject([{ path: "destination.name" }]);
+  }
+  const started = createFormBridge({ settings: SETTINGS, intakes: [withCallback("mine", "save")] });
+  await expect(started).rejects.toThrow(/intakes\[0\].*destination\.name/);
+});

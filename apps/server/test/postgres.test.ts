@@ -121,3 +121,31 @@ test("the secret must be set, since instances share it", () => {
 test("a password with an @ is not shown when the URL is refused", () => {
   expect(() => readConfig({ FORMBRIDGE_DATABASE_URL: "mysql://root:p@ss@db/x" })).toThrow(/"mysql:\/\/…@db\/x"/);
 });
+
+test("[AUDIT-F28] /readyz is 503 all the time that the database is read-only, and 200 once it takes writes", async () => {
+  const { env, database } = await settings();
+  const server = await serving({ ...env, FORMBRIDGE_RATE_LIMIT: "off" });
+  const name = new URL(database.url).pathname.slice(1);
+  const configure = async (change: string): Promise<void> => {
+    await database.query(`ALTER DATABASE ${name} ${change}`);
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'formbridge'",
+    );
+  };
+  const ready = async (): Promise<number> => (await call(server, "GET", "/readyz")).status;
+  const create = (): Promise<Answer> => call(server, "POST", "/intakes/contact/submissions", { actor: AGENT });
+  expect(await ready()).toBe(200);
+  await configure("SET default_transaction_read_only = on");
+  await expect.poll(ready, { timeout: 10_000 }).toBe(503);
+  // Long enough for several probes, after the failed writes have opened the circuit breaker.
+  const seen = new Set<number>();
+  const over = performance.now() + 2_500;
+  while (performance.now() < over) {
+    expect((await create()).status).toBe(503);
+    seen.add(await ready());
+  }
+  expect([...seen]).toEqual([503]);
+  await configure("RESET default_transaction_read_only");
+  await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await create()).status, { timeout: 10_000 }).toBe(201);
+});

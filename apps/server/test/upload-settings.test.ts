@@ -4,7 +4,11 @@ import { readConfig } from "../src/config/config.ts";
 const uploads = (env: Record<string, string>) => readConfig({ FORMBRIDGE_DATA: "/data", ...env }).uploads;
 
 it("files go to the data folder, unless a bucket is named", () => {
-  expect(uploads({}).storage).toEqual({ kind: "disk", folder: "/data/uploads" });
+  expect(uploads({}).storage).toEqual({
+    kind: "disk",
+    folder: "/data/uploads",
+    reserveBytes: 512 * 1024 ** 2,
+  });
   expect(uploads({ FORMBRIDGE_S3_BUCKET: "b" }).storage).toMatchObject({
     kind: "s3",
     bucket: "b",

@@ -5,7 +5,7 @@ import { createKeySource, type KeyTimes } from "./key-source.ts";
 import { loadKeys } from "./load-keys.ts";
 import { readPrincipal } from "./principal.ts";
 
-/** What the operator may want to know and the caller is not told. Never holds anything of a token but its issuer. */
+/** What the operator may want to know but the caller isn't told. Contains nothing of a token except its issuer. */
 export interface AuthNotes {
   refused(note: { issuer: string; reason: string }): void;
   keysUnavailable(note: { issuer: string; error: unknown }): void;
@@ -14,7 +14,10 @@ export interface AuthNotes {
 export interface JwtOptions {
   now(): Instant;
   clockSkewMs: number;
-  /** The operator's own tenant, whose admins make keys of every tenant: no claim leads there unless allowed by name. */
+  /**
+   * The operator's own tenant, whose admins can create API keys for every tenant: no claim may name it unless
+   * explicitly allowed.
+   */
   reservedTenant: string;
   keys: KeyTimes & { timeoutMs: number };
   notes: AuthNotes;
@@ -25,12 +28,14 @@ interface Trusted {
   keyFor: JWTVerifyGetKey;
 }
 
-/** Header, payload and signature, where the header is an object. */
+/** The shape of a JWT: header, payload and signature, where the header is a JSON object. */
 const FORM = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
-/** More than any honest token, and less than what is costly to take apart. */
+/** Longer than any legitimate token, and still cheap to parse. */
 const MAX_LENGTH = 16_384;
 
-/** Takes JWTs of the given issuers. Keys come from where the settings say, never from where a token points to. */
+/**
+ * Accepts JWTs of the configured issuers. Keys come from the configured location, never from one that a token names.
+ */
 export function createJwtAuthenticator(issuers: readonly Issuer[], options: JwtOptions): Authenticator {
   const trusted = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keyFor: keySourceOf(issuer, options) }]));
   return {
@@ -52,7 +57,7 @@ const keySourceOf = (issuer: Issuer, { now, keys, notes }: JwtOptions): JWTVerif
     onTrouble: (error) => notes.keysUnavailable({ issuer: issuer.name, error }),
   });
 
-/** Whom the token says it is from. Nothing is believed yet: it only chooses the keys to check it with. */
+/** The issuer that the token claims. Not trusted yet: it only selects the keys to verify it with. */
 function claimedIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
@@ -93,7 +98,7 @@ async function verify(
   }
 }
 
-/** The library's code and the claim it is about: its words, and the error itself, hold what the token says. */
+/** The library's error code and the claim concerned. Its message, and the error itself, contain parts of the token. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     return `${error.code} ${error.claim}`;

@@ -5,7 +5,7 @@ import { actorPrefix, Issuer } from "./issuer.ts";
 
 const Issuers = Type.Array(Issuer, { minItems: 1 });
 
-/** Reads the operator's settings. Throws an error that names the place and what is wrong there. */
+/** Parses the operator's settings. Throws an error that says where the problem is and what it is. */
 export function checkIssuers(value: unknown): Issuer[] {
   const hasShape = new Ajv2020({ allErrors: true }).compile<Issuer[]>(Issuers);
   if (!hasShape(value)) throw new Error(schemaProblem(hasShape.errors ?? []));
@@ -16,7 +16,7 @@ export function checkIssuers(value: unknown): Issuer[] {
   return value;
 }
 
-/** Of all that a validator finds, what it says of the deepest place: the others follow from it. */
+/** Of all the validator's errors, the one at the deepest path: the others follow from it. */
 function schemaProblem(found: readonly ErrorObject[]): string {
   const errors = found.filter(({ keyword }) => keyword !== "anyOf");
   const depth = (path: string): number => path.split("/").length;
@@ -60,7 +60,7 @@ function keysProblem({ jwksUri, jwksFile }: Issuer): string | undefined {
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
 
-/** What two issuers must not share, or tokens of one would pass for the other's. */
+/** What two issuers must not share, or tokens of one would pass as the other's. */
 function twinProblem(issuer: Issuer, others: readonly Issuer[]): string | undefined {
   for (const other of others) {
     if (other.name === issuer.name) return `name ${issuer.name} is taken by another issuer`;
@@ -73,7 +73,7 @@ function twinProblem(issuer: Issuer, others: readonly Issuer[]): string | undefi
   return undefined;
 }
 
-/** Can both give principals of one tenant? */
+/** Whether both can produce principals of the same tenant. */
 function mayMeet(a: Issuer, b: Issuer): boolean {
   const [mine, theirs] = [tenantsOf(a), tenantsOf(b)];
   return mine === "any" || theirs === "any" || mine.some((tenant) => theirs.includes(tenant));

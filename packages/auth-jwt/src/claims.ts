@@ -5,12 +5,12 @@ const own = (value: unknown, name: string): unknown =>
     ? (value as Record<string, unknown>)[name]
     : undefined;
 
-/** A claim of that very name, else what a dot-path leads to. */
+/** The claim with exactly this name, else what the dot-path leads to. */
 export function claimOf(payload: JWTPayload, name: string): unknown {
   return own(payload, name) ?? name.split(".").reduce<unknown>(own, payload);
 }
 
-/** Text that can be kept and shown as it is: no control characters, no half of a surrogate pair. */
+/** Text that can be stored and shown as is: no control characters, no lone surrogates. */
 export function textClaim(payload: JWTPayload, name: string, { maxLength }: { maxLength: number }): string | undefined {
   const value = claimOf(payload, name);
   const isFine =
@@ -22,7 +22,7 @@ export function textClaim(payload: JWTPayload, name: string, { maxLength }: { ma
   return isFine ? value : undefined;
 }
 
-/** A list, or words with spaces between them, as `scope` has them. */
+/** A list, or words separated by spaces as in `scope`. */
 export function wordsClaim(payload: JWTPayload, name: string): string[] {
   const value = claimOf(payload, name);
   if (typeof value === "string") return value.split(" ").filter((word) => word !== "");

@@ -1,7 +1,7 @@
 import { ROLES } from "@formbridge/contract";
 import Type, { type Static } from "typebox";
 
-/** Signatures that only the issuer can make. With a shared secret, whoever can check a token could make one. */
+/** Asymmetric signatures only. With a shared secret, whoever can verify a token could also make one. */
 export const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -18,7 +18,7 @@ export const ALGORITHMS = [
 
 const exact = { additionalProperties: false } as const;
 const Text = Type.String({ minLength: 1, maxLength: 2000 });
-/** A claim by its name; one within others by a dot-path, unless a claim has that very name. */
+/** A claim by name, or a nested one by dot-path unless a claim has exactly that name. */
 const Claim = Type.String({ minLength: 1, maxLength: 200 });
 const Tenant = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" });
 const Roles = Type.Array(Type.Enum([...ROLES]), { minItems: 1, uniqueItems: true });
@@ -26,23 +26,23 @@ const Kind = Type.Enum(["agent", "human"]);
 
 const ActorSettings = Type.Object(
   {
-    /** Names the actor; `sub` when absent. */
+    /** The actor's id; defaults to `sub`. */
     claim: Type.Optional(Claim),
-    /** Stands before the claim in the actor's id; the issuer's name and a colon when absent. */
+    /** Prefix of the actor's id; defaults to the issuer's name and a colon. */
     prefix: Type.Optional(Type.String({ maxLength: 64 })),
-    /** By a claim's values; a token with none of them is refused, unless `otherwise` says what it is. */
+    /** Decided by a claim's value. A token with none of the listed values is refused unless `otherwise` is set. */
     kind: Type.Union([
       Kind,
       Type.Object({ claim: Claim, map: Type.Record(Type.String(), Kind), otherwise: Type.Optional(Kind) }, exact),
     ]),
-    /** Claims that are recorded with the actor. */
+    /** Claims recorded with the actor. */
     name: Type.Optional(Claim),
     email: Type.Optional(Claim),
   },
   exact,
 );
 
-/** An issuer that the operator trusts: where its keys are, and what its tokens may say here. */
+/** An issuer that the operator trusts: where its keys are, and what its tokens grant. */
 export const Issuer = Type.Object(
   {
     name: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,31}$" }),
@@ -69,5 +69,5 @@ export const Issuer = Type.Object(
 );
 export type Issuer = Static<typeof Issuer>;
 
-/** What stands before every actor id that this issuer's tokens give. */
+/** The prefix of every actor id from this issuer's tokens. */
 export const actorPrefix = ({ name, actor }: Issuer): string => actor.prefix ?? `${name}:`;

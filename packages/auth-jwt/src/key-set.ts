@@ -6,7 +6,7 @@ export interface KeySet {
   size: number;
 }
 
-/** Reads a JSON Web Key Set. Throws an error that says what is wrong, and holds nothing of the keys. */
+/** Parses a JSON Web Key Set. Throws an error that says what is wrong and contains nothing of the keys. */
 export function readKeySet(value: unknown): KeySet {
   const keys: unknown = isObject(value) ? value.keys : undefined;
   if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error("it is not a JSON Web Key Set");

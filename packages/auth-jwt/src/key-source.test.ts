@@ -30,7 +30,7 @@ function open() {
       return answer();
     },
   });
-  // The second argument is the token, which no key depends on.
+  // The second argument is the token, which key selection ignores.
   return (kid?: string) => find({ alg: "ES256", ...(kid !== undefined && { kid }) }, { payload: "", signature: "" });
 }
 const down = async (): Promise<KeySet> => {

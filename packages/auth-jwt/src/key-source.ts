@@ -3,11 +3,11 @@ import { errors, type JWTVerifyGetKey } from "jose";
 import type { KeySet } from "./key-set.ts";
 
 export interface KeyTimes {
-  /** Two fetches are at least this far apart. */
+  /** The minimum time between two fetches. */
   cooldownMs: number;
-  /** Keys older than this are fetched anew before they are used. */
+  /** Keys older than this are fetched again before use. */
   maxAgeMs: number;
-  /** How long after that they are still used when the issuer does not answer. */
+  /** How much longer they are still used if the issuer doesn't respond. */
   staleMs: number;
 }
 
@@ -17,19 +17,19 @@ export interface KeySourceOptions extends KeyTimes {
   onTrouble(error: unknown): void;
 }
 
-/** Without any key nobody comes in: then it asks sooner, but not with every request. */
+/** Without any keys every request fails, so retry sooner, but not on every request. */
 const RETRY_MS = 1_000;
 
 /**
- * The keys of one issuer, kept between requests. However many tokens come, and whatever they name, the issuer is asked once
- * in a cool-down; requests that come while it is asked wait for that one answer.
+ * Caches one issuer's keys between requests. However many tokens come, and whatever key ids they name, the issuer is
+ * asked at most once per cool-down; requests during a fetch share its result.
  */
 export function createKeySource({ load, now, onTrouble, ...times }: KeySourceOptions): JWTVerifyGetKey {
   let kept: { set: KeySet; at: Instant } | undefined;
   let askedAt: Instant | undefined;
   let asking: Promise<void> | undefined;
 
-  /** A clock that was set back makes old what seemed new. */
+  /** If the clock was set back, treat the keys as old. */
   const age = (at: Instant | undefined): number => {
     const passed = at === undefined ? -1 : now() - at;
     return passed < 0 ? Number.POSITIVE_INFINITY : passed;
@@ -47,7 +47,7 @@ export function createKeySource({ load, now, onTrouble, ...times }: KeySourceOpt
     }
   }
 
-  /** Brings new keys, if it is time; when they can't be had, the old ones stay. */
+  /** Fetches new keys if it is time; on failure keeps the old ones. */
   async function refresh(): Promise<void> {
     if (asking === undefined && age(askedAt) >= pauseMs()) {
       asking = ask().finally(() => {
@@ -60,7 +60,7 @@ export function createKeySource({ load, now, onTrouble, ...times }: KeySourceOpt
   function current(): KeySet {
     const set = usable();
     if (set !== undefined) return set;
-    throw new AuthenticatorDown("the keys of the issuer can't be had", Math.max(1, pauseMs() - age(askedAt)));
+    throw new AuthenticatorDown("the issuer's keys can't be fetched", Math.max(1, pauseMs() - age(askedAt)));
   }
 
   return async (header, token) => {
@@ -69,7 +69,7 @@ export function createKeySource({ load, now, onTrouble, ...times }: KeySourceOpt
       return await current().find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // Perhaps a key that is newer than ours.
+      // The issuer may have published a newer key.
       await refresh();
       return await current().find(header, token);
     }

@@ -5,7 +5,7 @@ import { type KeySet, readKeySet } from "./key-set.ts";
 const MAX_BYTES = 1_048_576;
 const OK = 200;
 
-/** Fetches or reads the keys of an issuer. Rejects with an error whose words say why. */
+/** Fetches or reads an issuer's keys. Rejects with an error whose message says why. */
 export async function loadKeys(issuer: Issuer, { timeoutMs }: { timeoutMs: number }): Promise<KeySet> {
   const text =
     issuer.jwksUri === undefined
@@ -14,21 +14,21 @@ export async function loadKeys(issuer: Issuer, { timeoutMs }: { timeoutMs: numbe
   return readKeySet(parse(text));
 }
 
-/** Where the keys are, as it may be shown: a query could hold a secret. */
+/** Where the keys are, safe to show: a query string could contain a secret. */
 export const placeOfKeys = ({ jwksUri, jwksFile = "" }: Issuer): string => jwksUri?.replace(/[?#].*$/, "") ?? jwksFile;
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own words would quote the text.
+    // The parser's own message would quote the text.
     throw new Error("it is not JSON");
   }
 }
 
 async function fetchText(url: string, timeoutMs: number): Promise<string> {
   try {
-    // A redirect would move the trust to a place that nobody has configured.
+    // Following a redirect would move trust to a host that nobody configured.
     const response = await fetch(url, {
       redirect: "manual",
       headers: { accept: "application/jwk-set+json, application/json" },

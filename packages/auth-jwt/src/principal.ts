@@ -4,13 +4,13 @@ import type { JWTPayload } from "jose";
 import { claimOf, textClaim, wordsClaim } from "./claims.ts";
 import { actorPrefix, type Issuer } from "./issuer.ts";
 
-/** Whom a verified token stands for here, or why for nobody. */
+/** The principal of a verified token, or why there is none. */
 export type Reading = { principal: Principal } | { refused: string };
 
 const MAX_ID = 200;
 const TENANT = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** `reservedTenant` is one that a claim does not lead to, unless the settings allow it by name. */
+/** No claim may name `reservedTenant` unless the settings allow it explicitly. */
 export function readPrincipal(
   payload: JWTPayload,
   issuer: Issuer,
@@ -46,7 +46,7 @@ function rolesOf(payload: JWTPayload, { roles }: Issuer): Role[] {
   return roles.allowed.filter((role) => claimed.has(role));
 }
 
-/** A limit that the token does not have is not taken for no limit. */
+/** A token without the configured claim gets no intakes, rather than all of them. */
 function intakesOf(payload: JWTPayload, { intakes }: Issuer): string[] | undefined {
   if (intakes === undefined || Array.isArray(intakes)) return intakes;
   return wordsClaim(payload, intakes.claim);
@@ -59,7 +59,7 @@ function actorOf(payload: JWTPayload, issuer: Issuer): Principal["actor"] | unde
   const kind = typeof given === "string" ? given : kindFrom(payload, given);
   if (id === undefined || kind === undefined) return undefined;
   const name = nameClaim === undefined ? undefined : textClaim(payload, nameClaim, { maxLength: 200 });
-  // Gates name reviewers by e-mail address: one that nobody has verified proves nothing.
+  // Gates name reviewers by e-mail address, and an unverified one proves nothing.
   const email =
     emailClaim === undefined || payload.email_verified !== true
       ? undefined

@@ -5,7 +5,7 @@ import { type OpenBackend, PARTS, type Subject, useBackend } from "./harness.ts"
 
 const STREAMS = ["submission", "token", "idempotency"] as const;
 
-/** A change is written whole or not at all, whichever part of it can't be written. */
+/** A change is written completely or not at all, whichever part of it fails. */
 export function describeAtomicity(open: OpenBackend): void {
   describe("atomicity", () => {
     const subject = useBackend(open);
@@ -17,7 +17,7 @@ export function describeAtomicity(open: OpenBackend): void {
   });
 }
 
-/** Every part of a change, on what `before` left. */
+/** A change with every part, following `before`. */
 function wholeChange(before: Change, at: number): Change {
   const key = keyWrite({ expiresAt: at + HOUR });
   const handoff = newHandoff(before, { at, opened: 1 });
@@ -54,7 +54,7 @@ async function leavesNothing(subject: Subject, refuse: () => Promise<() => Promi
   });
 }
 
-/** What any port knows of the change. */
+/** Everything that the ports return about the change. */
 async function everythingOf(subject: Subject, { row, token, key, side }: Change) {
   const { store, tokens, events, idempotency, handoffs, jobs } = subject;
   const { submissionId } = row.submission;
@@ -64,7 +64,6 @@ async function everythingOf(subject: Subject, { row, token, key, side }: Change)
     token: await tokens.find(token?.hash ?? ""),
     tokens: await tokens.query({ submissionId }, { limit: 10 }),
     events: await events.read({ tenant: TENANT, submissionId, streams: STREAMS }, 100),
-    heads: await events.auditHeads({ tenant: TENANT, submissionId }),
     record: scope && (await idempotency.find(scope)),
     session: await store.load({ by: { session: handoffsIn(side)[0]?.link ?? "" } }),
     link: await store.load({ by: { reviewLink: reviewLinksIn(side)[0]?.hash ?? "" } }),

@@ -1,16 +1,16 @@
 import { type Authenticator, AuthenticatorDown } from "@formbridge/core";
 import { describe, expect, it } from "vitest";
 
-/** An authenticator, and credentials as its authority would issue them. */
+/** An authenticator, and a way to get credentials as its authority would issue them. */
 export interface OpenedAuthenticator {
   authenticator: Authenticator;
-  /** A good credential; a new one each time, also for the same subject. */
+  /** A valid credential; a new one each time, even for the same subject. */
   issue(subject: string): Promise<string>;
-  /** Credentials of its kind that are not good, each for another reason. */
+  /** Invalid credentials of its kind, each for a different reason. */
   bad(): Promise<string[]>;
 }
 
-/** `reachable: false` opens one whose authority does not answer. */
+/** `reachable: false` opens one whose authority doesn't respond. */
 export type OpenAuthenticator = (options: { reachable: boolean }) => Promise<OpenedAuthenticator>;
 
 export function describeAuthenticator(open: OpenAuthenticator): void {

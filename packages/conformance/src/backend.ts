@@ -8,14 +8,17 @@ import { describeIdempotency } from "./idempotency.ts";
 import { describeIntakes } from "./intakes.ts";
 import { describeJobs } from "./jobs.ts";
 import { describeKeys } from "./keys.ts";
+import { describePublications } from "./publications.ts";
 import { describeRetention } from "./retention.ts";
 import { describeReviewLinks } from "./review-links.ts";
+import { describeSecretChecks } from "./secret-checks.ts";
+import { describeSizes } from "./sizes.ts";
 import { describeStore } from "./store.ts";
 import { describeSubmissions } from "./submissions.ts";
 import { describeTokens } from "./tokens.ts";
 import { describeWebhooks } from "./webhooks.ts";
 
-/** Every suite that a whole backend must pass: a port that is added here is asked of every store. */
+/** Every suite that a whole backend must pass: adding a port here requires it of every store. */
 export function describeBackend(open: OpenBackend): void {
   describeStore(open);
   describeTokens(open);
@@ -26,10 +29,13 @@ export function describeBackend(open: OpenBackend): void {
   describeJobs(open);
   describeDeadlines(open);
   describeRetention(open);
+  describePublications(open);
   describeIntakes(open);
   describeKeys(open);
   describeSubmissions(open);
   describeWebhooks(open);
+  describeSecretChecks(open);
+  describeSizes(open);
   describeDurability(open);
   describeAtomicity(open);
 }

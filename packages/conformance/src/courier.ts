@@ -1,13 +1,13 @@
 import type { Destination } from "@formbridge/contract";
-import type { Courier, Parcel, Receipt } from "@formbridge/core";
+import type { Courier, OutgoingDelivery, Receipt } from "@formbridge/core";
 import { afterEach, describe, expect, it } from "vitest";
 
-/** The way between courier and receiver, as a network would have it. A courier without one says why. */
+/** The network between courier and receiver. A courier without one says why. */
 export type Way =
   | {
-      /** Breaks what is open, and refuses what is new. */
+      /** Breaks open connections and refuses new ones. */
       cut(): Promise<void>;
-      /** Keeps what is open, takes what is new, and passes nothing on. */
+      /** Keeps open connections and accepts new ones, but passes nothing on. */
       stall(): void;
       mend(): Promise<void>;
       connections(): number;
@@ -19,12 +19,12 @@ export interface Received {
   body: string;
 }
 
-/** A courier, and the real receiver that it brings parcels to. */
+/** A courier and the real receiver it sends to. */
 export interface OpenedCourier {
   courier: Courier;
   destination: Destination;
   way: Way;
-  /** All that has arrived, oldest first. */
+  /** Everything received so far, oldest first. */
   received(): Promise<Received[]>;
   close(): Promise<void>;
 }
@@ -32,13 +32,13 @@ export interface OpenedCourier {
 /** Opens a courier whose sends take at most `timeoutMs`. */
 export type OpenCourier = (options: { timeoutMs: number }) => Promise<OpenedCourier>;
 
-/** More than a receiver that answers needs, on any machine. */
+/** More than a working receiver needs, on any machine. */
 const AMPLE_MS = 20_000;
-/** What tests wait for one that does not. */
+/** How long tests wait for a receiver that doesn't respond. */
 const SHORT_MS = 1_500;
-/** For what is seen from outside, a little later. */
+/** For effects that are visible from outside a little later. */
 const PATIENCE = { timeout: 15_000 };
-/** For a busy machine: beyond the time-out, but far from a courier that waits for good. */
+/** Tolerance beyond the timeout for a busy machine, and still far from waiting forever. */
 const SLACK_MS = 5_000;
 
 export function describeCourier(name: string, open: OpenCourier): void {
@@ -54,7 +54,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       await opened.close();
     });
 
-    function parcel(more: Partial<Parcel> = {}): Parcel {
+    function outgoing(more: Partial<OutgoingDelivery> = {}): OutgoingDelivery {
       made += 1;
       return {
         deliveryId: `dlv_${process.pid}-${made}`,
@@ -69,30 +69,30 @@ export function describeCourier(name: string, open: OpenCourier): void {
         ...more,
       };
     }
-    const send = (one: Parcel, signal = new AbortController().signal): Promise<Receipt> =>
+    const send = (one: OutgoingDelivery, signal = new AbortController().signal): Promise<Receipt> =>
       opened.courier.send(one, signal);
 
     it("what is taken has arrived, with exactly its body and its id", async () => {
       const { received } = await begin();
-      const parcels = [parcel(), parcel(), parcel()];
-      for (const one of parcels) expect(await send(one)).toEqual({ kind: "taken" });
-      expect(await received()).toEqual(parcels.map(({ deliveryId: id, body }) => ({ id, body })));
+      const sent = [outgoing(), outgoing(), outgoing()];
+      for (const one of sent) expect(await send(one)).toMatchObject({ kind: "taken" });
+      expect(await received()).toEqual(sent.map(({ deliveryId: id, body }) => ({ id, body })));
     });
 
     it("many at once all arrive", async () => {
       const { received } = await begin();
-      const parcels = Array.from({ length: 25 }, () => parcel());
-      const receipts = await Promise.all(parcels.map((one) => send(one)));
-      expect(receipts).toEqual(parcels.map(() => ({ kind: "taken" })));
+      const sent = Array.from({ length: 25 }, () => outgoing());
+      const receipts = await Promise.all(sent.map((one) => send(one)));
+      expect(receipts.map(({ kind }) => kind)).toEqual(sent.map(() => "taken"));
       const ids = (await received()).map(({ id }) => id);
-      expect(ids.toSorted()).toEqual(parcels.map(({ deliveryId }) => deliveryId).toSorted());
+      expect(ids.toSorted()).toEqual(sent.map(({ deliveryId }) => deliveryId).toSorted());
     });
 
     it("a delivery that is sent again has the same id and body, so that the receiver can tell", async () => {
       const { received } = await begin();
-      const one = parcel();
-      expect(await send(one)).toEqual({ kind: "taken" });
-      expect(await send({ ...one, attempt: 2 })).toEqual({ kind: "taken" });
+      const one = outgoing();
+      expect(await send(one)).toMatchObject({ kind: "taken" });
+      expect(await send({ ...one, attempt: 2 })).toMatchObject({ kind: "taken" });
       const arrived = await received();
       expect(new Set(arrived.map(({ id }) => id))).toEqual(new Set([one.deliveryId]));
       expect(new Set(arrived.map(({ body }) => body))).toEqual(new Set([one.body]));
@@ -101,15 +101,15 @@ export function describeCourier(name: string, open: OpenCourier): void {
     it("a receiver that is down fails the delivery in time; when it is back, deliveries arrive without a restart", async () => {
       const { way, received } = await begin();
       if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
-      expect(await send(parcel())).toEqual({ kind: "taken" });
+      expect(await send(outgoing())).toMatchObject({ kind: "taken" });
       await way.cut();
       const start = performance.now();
-      const lost = parcel();
+      const lost = outgoing();
       const said = expect.stringMatching(/refuses connections|broke the connection/);
       expect(await send(lost)).toEqual({ kind: "failed", error: said });
       expect(performance.now() - start).toBeLessThan(AMPLE_MS + SLACK_MS);
       await way.mend();
-      expect(await send({ ...lost, attempt: 2 })).toEqual({ kind: "taken" });
+      expect(await send({ ...lost, attempt: 2 })).toMatchObject({ kind: "taken" });
       expect((await received()).at(-1)).toEqual({ id: lost.deliveryId, body: lost.body });
     });
 
@@ -118,10 +118,10 @@ export function describeCourier(name: string, open: OpenCourier): void {
       async (when) => {
         const { way, courier } = await begin(SHORT_MS);
         if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
-        if (when === "after") await expect.poll(async () => (await send(parcel())).kind, PATIENCE).toBe("taken");
+        if (when === "after") await expect.poll(async () => (await send(outgoing())).kind, PATIENCE).toBe("taken");
         way.stall();
         const start = performance.now();
-        const receipt = await send(parcel());
+        const receipt = await send(outgoing());
         expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining(`${SHORT_MS} ms`) });
         expect(performance.now() - start).toBeLessThan(SHORT_MS + SLACK_MS);
         await courier.close();
@@ -135,24 +135,24 @@ export function describeCourier(name: string, open: OpenCourier): void {
       way.stall();
       const interrupted = { kind: "failed", error: expect.stringContaining("interrupted") };
       const controller = new AbortController();
-      const sending = send(parcel(), controller.signal);
+      const sending = send(outgoing(), controller.signal);
       await expect.poll(way.connections, PATIENCE).toBeGreaterThan(0);
       const start = performance.now();
       controller.abort();
       expect(await sending).toMatchObject(interrupted);
-      expect(await send(parcel(), controller.signal)).toMatchObject(interrupted);
+      expect(await send(outgoing(), controller.signal)).toMatchObject(interrupted);
       expect(performance.now() - start).toBeLessThan(SLACK_MS);
     });
 
     it("close waits for what is being sent, and then holds no connection", async () => {
       const { way, courier, received } = await begin();
-      const one = parcel();
+      const one = outgoing();
       const sending = send(one);
       await courier.close();
-      expect(await sending).toEqual({ kind: "taken" });
+      expect(await sending).toMatchObject({ kind: "taken" });
       if (!("whyNone" in way)) await expect.poll(way.connections, PATIENCE).toBe(0);
       expect(await received()).toEqual([{ id: one.deliveryId, body: one.body }]);
-      expect(await send(parcel())).toMatchObject({ kind: "failed" });
+      expect(await send(outgoing())).toMatchObject({ kind: "failed" });
     });
   });
 }

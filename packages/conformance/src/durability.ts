@@ -5,7 +5,10 @@ import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 
 const STREAMS = ["submission", "token", "idempotency"] as const;
 
-/** What was answered is there after a restart. A backend that can't be reopened is skipped, with its reason in the report. */
+/**
+ * What was committed is still there after a restart. A backend that can't be reopened is skipped, with its reason in
+ * the report.
+ */
 export function describeDurability(open: OpenBackend): void {
   describe("durability", () => {
     const subject = useBackend(open);

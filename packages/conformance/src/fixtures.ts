@@ -1,11 +1,9 @@
 import type { Actor, EventStream, EventType, IntakeDefinition, JsonObject } from "@formbridge/contract";
 import {
   type ApiKey,
-  type AuditEvent,
-  type ChainedEvent,
   type Change,
-  chainEvent,
-  EMPTY_HEAD,
+  chainEvents,
+  EMPTY_HEADS,
   type Handoff,
   type Instant,
   type KeyWrite,
@@ -15,6 +13,7 @@ import {
   saltedDigest,
   sha256,
   toIso,
+  type UnchainedEvent,
   type Webhook,
 } from "@formbridge/core";
 
@@ -24,7 +23,7 @@ export const INTAKE = "contact";
 export const AGENT: Actor = { kind: "agent", id: "bot" };
 
 let made = 0;
-/** Unique, and later ones sort after earlier ones, as ids do. */
+/** Unique ids that sort in the order of their creation, like real ones. */
 export function newId(prefix: "sub" | "evt" | "key" | "hof" | "whk"): string {
   made += 1;
   return `${prefix}_01900000-0000-7000-8000-${made.toString(16).padStart(12, "0")}`;
@@ -63,14 +62,14 @@ function newSubmission({ at, ...details }: Details): Submission {
     replayCount: 0,
     uploads: [],
     rejections: [],
-    head: EMPTY_HEAD,
-    token: { issuedAt: at, expiresAt, seq: 1 },
+    heads: EMPTY_HEADS,
+    token: { hash: "0".repeat(64), issuedAt: at, expiresAt, seq: 1 },
     state: "in_progress",
     ...details,
   };
 }
 
-export function newEvent(submission: Submission, type: EventType, stream: EventStream, at: Instant): AuditEvent {
+export function newEvent(submission: Submission, type: EventType, stream: EventStream, at: Instant): UnchainedEvent {
   const payload: JsonObject = { note: type };
   return {
     eventId: newId("evt"),
@@ -94,24 +93,45 @@ const newToken = (submission: Submission): NonNullable<Change["token"]> => {
   return { hash, sealed: `sealed:${hash}`, epoch: submission.epoch, expiresAt: submission.token.expiresAt };
 };
 
-/** The row with its event put at the end of the submission's stream. */
-function withEvent(submission: Submission, type: EventType, at: Instant): { row: Submission; event: ChainedEvent } {
-  const event = chainEvent(newEvent(submission, type, "submission", at), submission.head);
-  return { row: { ...submission, head: { seq: event.seq, hash: event.hash } }, event };
+type EventName = readonly [type: EventType, stream: EventStream];
+
+/** The submission after these events, and the events chained onto its heads. */
+function withEvents(
+  submission: Submission,
+  names: readonly EventName[],
+  at: Instant,
+): { row: Change["row"]; events: Change["events"] } {
+  const named = names.map(([type, stream]) => newEvent(submission, type, stream, at));
+  const { events, heads } = chainEvents(submission.heads, named);
+  return { row: { submission: { ...submission, heads } }, events };
 }
+
+/** The change with additional events. */
+export function alsoTelling(change: Change, ...names: readonly EventName[]): Change {
+  const { row, events } = withEvents(change.row.submission, names, change.row.submission.updatedAt);
+  return { ...change, row, events: [...change.events, ...events] };
+}
+
+const CREATED = [
+  ["submission.created", "submission"],
+  ["token.created", "token"],
+] as const;
+const UPDATED = [
+  ["field.updated", "submission"],
+  ["token.updated", "token"],
+] as const;
+const VALIDATED = [["validation.passed", "submission"]] as const;
 
 type Extras = Partial<Omit<Change, "tenant" | "row" | "events">>;
 
 /** A create: one submission event, one token, one audit event. */
 export function creation(details: Details, extras: Extras = {}): Change {
-  const { row, event } = withEvent(newSubmission(details), "submission.created", details.at);
+  const submission = newSubmission(details);
   return {
-    tenant: row.tenant,
+    tenant: submission.tenant,
     expect: { absent: true },
-    row: { submission: row },
-    token: newToken(row),
-    events: [event],
-    audit: [newEvent(row, "token.created", "token", details.at)],
+    token: newToken(submission),
+    ...withEvents(submission, CREATED, details.at),
     side: [],
     jobs: [],
     dropJobs: [],
@@ -119,20 +139,17 @@ export function creation(details: Details, extras: Extras = {}): Change {
   };
 }
 
-/** A write on what `before` left: next revision, next version, rotated token. */
+/** A write following `before`: next revision, next version, rotated token. */
 export function update(before: Change, at: Instant, extras: Extras & { to?: Submission } = {}): Change {
   const last = before.row.submission;
   const { to = last, ...rest } = extras;
   const version = last.version + 1;
   const next = { ...to, version, revision: last.revision + 1, updatedAt: at, token: { ...to.token, issuedAt: at } };
-  const { row, event } = withEvent(next, "field.updated", at);
   return {
-    tenant: row.tenant,
+    tenant: next.tenant,
     expect: { revision: last.revision },
-    row: { submission: row },
-    token: newToken(row),
-    events: [event],
-    audit: [newEvent(row, "token.updated", "token", at)],
+    token: newToken(next),
+    ...withEvents({ ...next, heads: last.heads }, UPDATED, at),
     side: [],
     jobs: [],
     dropJobs: [],
@@ -140,18 +157,15 @@ export function update(before: Change, at: Instant, extras: Extras & { to?: Subm
   };
 }
 
-/** A write that leaves version and token alone, as a validation does. */
+/** A write that keeps version and token, as a validation does. */
 export function quietUpdate(before: Change, at: Instant, extras: Extras & { to?: Submission } = {}): Change {
   const last = before.row.submission;
   const { to = last, ...rest } = extras;
-  const { row, event } = withEvent({ ...to, revision: last.revision + 1, updatedAt: at }, "validation.passed", at);
-  const expect = { revision: last.revision };
+  const next = { ...to, revision: last.revision + 1, updatedAt: at, heads: last.heads };
   return {
-    tenant: row.tenant,
-    expect,
-    row: { submission: row },
-    events: [event],
-    audit: [],
+    tenant: next.tenant,
+    expect: { revision: last.revision },
+    ...withEvents(next, VALIDATED, at),
     side: [],
     jobs: [],
     dropJobs: [],
@@ -159,7 +173,7 @@ export function quietUpdate(before: Change, at: Instant, extras: Extras & { to?:
   };
 }
 
-/** A hand-off of what `of` writes, with so many sessions opened through its link. */
+/** A hand-off of the submission in `of`, with this many sessions opened through its link. */
 export function newHandoff(of: Change, details: Partial<Handoff> & { at: Instant; opened?: number }): Handoff {
   const { at, opened = 0, ...rest } = details;
   const { tenant, submissionId, epoch } = of.row.submission;
@@ -180,7 +194,7 @@ export function newHandoff(of: Change, details: Partial<Handoff> & { at: Instant
   };
 }
 
-/** A link to review what `of` writes. */
+/** A review link for the submission in `of`. */
 export function newReviewLink(of: Change, { at, ...rest }: Partial<ReviewLink> & { at: Instant }): ReviewLink {
   const { tenant, submissionId } = of.row.submission;
   return {

@@ -6,7 +6,7 @@ import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 const sideOf = (handoff: Handoff) => ({ side: [{ kind: "handoff" as const, handoff }] });
 const linkOf = ({ link = "" }: Handoff) => ({ by: { session: link } });
 
-/** A submission with one hand-off, made by the commit after the create. */
+/** A submission with one hand-off, created by the second commit. */
 async function handedOver(
   { store, clock }: Subject,
   details: Partial<Handoff> & { opened?: number } = {},
@@ -80,7 +80,7 @@ function committing(subject: () => Subject): void {
     const [gone, kept] = handoff.sessions;
     if (gone === undefined || kept === undefined) throw new Error("two sessions were opened");
     const { link, ...rest } = handoff;
-    // Asked before too: what is remembered from then must not be told now.
+    // Look it up before too, so that a cached result would be noticed.
     for (const hash of [link ?? "", gone.hash, kept.hash]) {
       expect((await store.load({ by: { session: hash } })).handoff).toEqual(handoff);
     }

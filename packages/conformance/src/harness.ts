@@ -1,21 +1,24 @@
 import type { Backend, Instant } from "@formbridge/core";
 import { afterEach, beforeEach } from "vitest";
 
-/** Can the data be opened again after `close`? A backend that can't says why. */
+/** Whether the data can be opened again after `close`. A backend that can't says why. */
 export type Durability = { reopen: () => Promise<Backend> } | { reopen?: never; whyNot: string };
 
-/** What a change is made of, each in a table of its own. */
+/** The parts of a change that have a table of their own. */
 export const PARTS = ["tokens", "events", "records", "handoffs", "review_links", "jobs"] as const;
 export type Part = (typeof PARTS)[number];
 
-/** Can the backend be made to refuse every new row of one part? Answers how to end that. One that can't says why. */
+/**
+ * Whether the backend can be made to refuse new rows of one part. Returns how to end that. A backend that can't says
+ * why.
+ */
 export type Refusal =
   | { refuseWrites: (part: Part) => Promise<() => Promise<void>> }
   | { refuseWrites?: never; whyNoRefusal: string };
 
 export type OpenedBackend = { backend: Backend } & Durability & Refusal;
 
-/** Opens a fresh, empty backend that tells the time by `now`. */
+/** Opens a new, empty backend that uses `now` as its clock. */
 export type OpenBackend = (now: () => Instant) => Promise<OpenedBackend>;
 
 export interface Clock {
@@ -35,13 +38,13 @@ export function createClock(start: Instant = Date.UTC(2026, 0, 1)): Clock {
 
 export interface Subject extends Backend {
   clock: Clock;
-  /** Closes the backend and opens its data again; undefined for one that can't. */
+  /** Closes the backend and opens its data again; undefined if it can't. */
   reopen: (() => Promise<Backend>) | undefined;
   refuseWrites: ((part: Part) => Promise<() => Promise<void>>) | undefined;
   whyNoRefusal: string;
 }
 
-/** A fresh backend and clock for every test of the describe block that calls this. */
+/** A new backend and clock for every test of the enclosing describe block. */
 export function useBackend(open: OpenBackend): () => Subject {
   let subject: Subject | undefined;
   let current: Backend | undefined;

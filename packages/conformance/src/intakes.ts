@@ -69,6 +69,20 @@ export function describeIntakes(open: OpenBackend): void {
       expect(await idsAfter()).toEqual(["a", "b"]);
       expect(await idsAfter("b")).toEqual(["c"]);
       expect(await idsAfter("c")).toEqual([]);
+      expect(await intakes.count({ tenant: TENANT }, 10)).toBe(3);
+      expect(await intakes.count({ tenant: TENANT }, 2)).toBe(2);
+      expect(await intakes.count({ tenant: "other" }, 10)).toBe(0);
+    });
+
+    it("list those of every tenant when none is named", async () => {
+      const { intakes } = subject();
+      await intakes.put(newIntake("a"), undefined);
+      await intakes.put({ ...newIntake("b"), tenant: "other" }, undefined);
+      await intakes.put(newIntake("c"), undefined);
+      const ids = async (after?: string) =>
+        (await intakes.list(after === undefined ? {} : { after }, 2)).map(({ definition }) => definition.id);
+      expect(await ids()).toEqual(["a", "b"]);
+      expect(await ids("b")).toEqual(["c"]);
     });
 
     it("refuse an id that differs from another one only in - and _, until that is retired", async () => {

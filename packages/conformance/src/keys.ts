@@ -62,6 +62,8 @@ export function describeKeys(open: OpenBackend): void {
       expect(await keys.list({ tenant: TENANT }, 10)).toEqual([a, d]);
       expect(await keys.list({ tenant: TENANT }, 1)).toEqual([a]);
       expect(await keys.list({ tenant: TENANT, after: a.keyId }, 10)).toEqual([d]);
+      expect(await keys.count({ tenant: TENANT }, 10)).toBe(2);
+      expect(await keys.count({ tenant: TENANT }, 1)).toBe(1);
     });
   });
 }

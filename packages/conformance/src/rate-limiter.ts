@@ -38,6 +38,14 @@ export function describeRateLimiter(open: (now: () => Instant) => RateLimiter): 
       expect((await limiter.hit(RULE, "a")).allowed).toBe(false);
     });
 
+    it("[AUDIT-F36] counts a hit with its weight, also one of many gigabytes", async () => {
+      const { limiter } = fresh();
+      const bytes: RateRule = { ...RULE, name: "bytes", limit: 50_000_000_000 };
+      expect(await limiter.hit(bytes, "a", 30_000_000_000)).toMatchObject({ allowed: true, remaining: 20_000_000_000 });
+      expect(await limiter.peek(bytes, "a")).toMatchObject({ allowed: true, remaining: 20_000_000_000 });
+      expect(await limiter.hit(bytes, "a", 30_000_000_000)).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
     it("peeks without counting: would another hit pass?", async () => {
       const { limiter } = fresh();
       for (let look = 0; look < 5; look += 1) {

@@ -37,7 +37,7 @@ const bare = (submission: Submission, at: Instant): Submission => ({
 const erasure = (last: Change, at: Instant): Change =>
   quietUpdate(last, at, { to: bare(last.row.submission, at), erase: true });
 
-/** A submission that has ended, with the last change of it. */
+/** A submission that has ended, and its last change. */
 async function ended({ store, clock }: Subject, details: Partial<Submission> = {}): Promise<Change> {
   const first = creation({ at: clock.now(), ...details });
   const to = cancelled({ ...first.row.submission, ...details } as Submission, clock.now());

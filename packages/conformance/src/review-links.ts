@@ -6,7 +6,7 @@ import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 const sideOf = (...links: ReviewLink[]) => ({ side: links.map((link) => ({ kind: "review_link" as const, link })) });
 const by = ({ hash }: ReviewLink) => ({ by: { reviewLink: hash } });
 
-/** A submission with one link, made by the commit after the create. */
+/** A submission with one link, created by the second commit. */
 async function asked(
   { store, clock }: Subject,
   details: Partial<ReviewLink> = {},

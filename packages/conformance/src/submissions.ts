@@ -5,7 +5,7 @@ import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 
 const idOf = ({ row }: Change): string => row.submission.submissionId;
 
-/** Four of one tenant, a second apart, and one of another. */
+/** Four submissions of one tenant, one second apart, and one of another. */
 async function population({ store, clock }: Subject) {
   const at = clock.now();
   const a = creation({ at });
@@ -75,6 +75,62 @@ export function describeSubmissions(open: OpenBackend): void {
       expect(await list({ from: at + 1_000 })).toEqual([d, c, b].map(idOf));
       expect(await list({ until: at + 1_000 })).toEqual([idOf(a)]);
       expect(await list({ from: at + 1_000, until: at + 3_000 })).toEqual([c, b].map(idOf));
+    });
+
+    it("[AUDIT-F30] count as expired before a moment, if they are editable, whatever their rows say", async () => {
+      const { a, b, c, d } = await population(subject());
+      const { store, clock, submissions } = subject();
+      const overdue = quietUpdate(b, clock.now(), { to: { ...b.row.submission, expiresAt: clock.now() + 10 } });
+      await store.commit(overdue);
+      const expiredBefore = clock.now() + 11;
+      expect(await list({ states: ["expired"], expiredBefore })).toEqual([idOf(b)]);
+      expect(await list({ states: ["in_progress"], expiredBefore })).toEqual([c, a].map(idOf));
+      expect(await list({ states: ["in_progress", "expired"], expiredBefore })).toEqual([c, b, a].map(idOf));
+      expect(await list({ states: ["expired", "cancelled"], expiredBefore }, { limit: 1 })).toEqual([idOf(d)]);
+      expect(await list({ states: ["expired", "cancelled"], expiredBefore }, { before: idOf(d) })).toEqual([idOf(b)]);
+      expect(await list({ states: ["expired"], expiredBefore, intakeIds: ["contact"] })).toEqual([]);
+      expect(await list({ states: ["expired"], expiredBefore: clock.now() + 10 })).toEqual([]);
+      expect(await list({ states: ["expired"] })).toEqual([]);
+      const oldest = await submissions.list(
+        { tenant: TENANT, states: ["in_progress", "expired"], expiredBefore },
+        { after: "", limit: 2 },
+      );
+      expect(oldest.map(({ submission }) => submission.submissionId)).toEqual([a, b].map(idOf));
+    });
+
+    it("[LISTS-TOTAL] count what a filter matches, up to a limit", async () => {
+      const { at, a } = await population(subject());
+      const { submissions } = subject();
+      const count = (filter: Partial<SubmissionFilter>, atMost = 100) =>
+        submissions.count({ tenant: TENANT, ...filter }, atMost);
+      expect(await count({})).toBe(4);
+      expect(await count({}, 4)).toBe(4);
+      expect(await count({}, 3)).toBe(3);
+      expect(await count({ tenant: "other" })).toBe(1);
+      expect(await count({ tenant: "nobody" })).toBe(0);
+      expect(await count({ intakeIds: ["other"] })).toBe(2);
+      expect(await count({ intakeIds: ["other", "contact", "other"] })).toBe(4);
+      expect(await count({ intakeIds: ["other", "contact"] }, 3)).toBe(3);
+      expect(await count({ intakeIds: [] })).toBe(0);
+      const crowd = Array.from({ length: 600 }, (_, index) => `intake-${index}`);
+      expect(await count({ intakeIds: [...crowd, "other"] })).toBe(2);
+      expect(await count({ states: ["in_progress"] })).toBe(3);
+      expect(await count({ states: ["in_progress", "cancelled"], intakeIds: ["other"] })).toBe(2);
+      expect(await count({ states: [] })).toBe(0);
+      expect(await count({ createdById: "someone" })).toBe(1);
+      expect(await count({ from: at + 1_000, until: at + 3_000 })).toBe(2);
+      const expiredBefore = a.row.submission.expiresAt + 1;
+      expect(await count({ states: ["in_progress"], expiredBefore })).toBe(2);
+      expect(await count({ states: ["expired"], expiredBefore })).toBe(1);
+      expect(await count({ states: ["in_progress", "expired", "cancelled"], expiredBefore })).toBe(4);
+      expect(await count({ states: ["in_progress", "expired", "cancelled"], expiredBefore }, 3)).toBe(3);
+    });
+
+    it("tell every tenant that has one", async () => {
+      const { submissions, store, clock } = subject();
+      expect(await submissions.tenants()).toEqual([]);
+      for (const tenant of ["b", "a", "b", "c", "a"]) await store.commit(creation({ at: clock.now(), tenant }));
+      expect(await submissions.tenants()).toEqual(["a", "b", "c"]);
     });
 
     it("take several filters together, page by page", async () => {

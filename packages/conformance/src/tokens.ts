@@ -5,7 +5,7 @@ import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 
 const hashOf = (change: Change): string => change.token?.hash ?? "";
 
-/** A submission of so many versions, each a millisecond after the one before. */
+/** A submission with this many versions, one millisecond apart. */
 async function written({ store, clock }: Subject, versions: number, first: Change): Promise<Change[]> {
   const changes = [first];
   await store.commit(first);

@@ -1,7 +1,7 @@
 import type { AnnouncedFile, FileName, UploadStorage } from "@formbridge/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-/** A fresh storage, and a client that sends whole files the way that the storage wants them. */
+/** A new storage, and a client that uploads whole files the way the storage expects. */
 export interface OpenedStorage {
   storage: UploadStorage;
   send(file: AnnouncedFile, bytes: Uint8Array): Promise<void>;
@@ -9,7 +9,7 @@ export interface OpenedStorage {
 }
 
 let count = 0;
-/** A name that no other test has. */
+/** A file with a name that no other test uses. */
 export function newFile(sizeBytes: number, mimeType = "application/pdf"): AnnouncedFile {
   const id = (++count).toString(16).padStart(12, "0");
   const name: FileName = { tenant: "Acme / Söhne", submissionId: `sub_0198-${id}`, uploadId: `upl_0198-${id}` };
@@ -35,7 +35,7 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       await opened.close();
     });
 
-    /** Every name there is, from all pages. */
+    /** All names, from all pages. */
     async function everything(idleMs = 0): Promise<FileName[]> {
       const names: FileName[] = [];
       let after: string | undefined;

@@ -6,7 +6,7 @@ import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 const LEASE = 1_000;
 const idsOf = (webhooks: readonly Webhook[]): string[] => webhooks.map(({ webhookId }) => webhookId);
 
-/** Something is written in the tenant's feed. */
+/** Writes an event to the tenant's feed. */
 const write = ({ store, clock }: Subject, tenant = TENANT) => store.commit(creation({ at: clock.now(), tenant }));
 
 async function added(subject: Subject, details: Partial<Webhook> = {}): Promise<Webhook> {
@@ -15,7 +15,7 @@ async function added(subject: Subject, details: Partial<Webhook> = {}): Promise<
   return webhook;
 }
 
-/** One that has something to send, and that a worker holds. */
+/** A webhook with events to send, claimed by a worker. */
 async function held(subject: Subject): Promise<ClaimedWebhook> {
   await added(subject);
   await write(subject);
@@ -51,7 +51,7 @@ function keeping(subject: () => Subject): void {
     const found = await webhooks.get(webhook);
     const { position } = await events.feed({ tenant: TENANT, streams: ["submission"] }, { after: 0, limit: 100 });
     expect(found?.progress.position).toBeGreaterThanOrEqual(position);
-    const progress = { state: "active", ahead: [], failures: 0, nextAttemptAt: clock.now() };
+    const progress = { state: "active", ahead: [], blocked: [], failures: 0, nextAttemptAt: clock.now() };
     expect(found).toEqual({ ...webhook, progress: { ...progress, position: found?.progress.position } });
     expect(await webhooks.get({ ...webhook, tenant: "other" })).toBeUndefined();
     expect(await webhooks.get({ ...webhook, webhookId: "whk_nobody" })).toBeUndefined();
@@ -86,6 +86,8 @@ function keeping(subject: () => Subject): void {
     expect(idsOf(await webhooks.list({ tenant: TENANT, after: a.webhookId }, 1))).toEqual(idsOf([b]));
     expect(idsOf(await webhooks.list({ tenant: TENANT, definedBy: "contact" }, 10))).toEqual(idsOf([b]));
     expect(await webhooks.list({ tenant: TENANT, definedBy: "other" }, 10)).toEqual([]);
+    expect(await webhooks.count({ tenant: TENANT }, 10)).toBe(3);
+    expect(await webhooks.count({ tenant: TENANT }, 2)).toBe(2);
   });
 
   it("are removed once, by their own tenant only", async () => {
@@ -112,21 +114,20 @@ function changing(subject: () => Subject): void {
     expect(await webhooks.get(webhook)).toMatchObject({ url: next.url, progress: { failures: 3 } });
   });
 
-  it("enabled, it goes on where it stopped", async () => {
+  it("is held once, by whoever asks first, whatever there is to send", async () => {
     const { webhooks, clock } = subject();
-    const claimed = await held(subject());
-    const { position } = claimed.progress;
-    const aside = { seen: position + 2, stuck: ["sub_1"] };
-    const stopped = { state: "disabled" as const, ahead: [position + 2], aside, failures: 9, lastError: "gone" };
-    await webhooks.settle(claimed, progressOf(claimed, { ...stopped, nextAttemptAt: clock.now() + 50 }));
-    expect((await webhooks.get(claimed))?.progress).toMatchObject(stopped);
-    clock.advance(100);
+    const webhook = await added(subject());
+    expect(await webhooks.hold({ ...webhook, tenant: "other" }, LEASE)).toBeUndefined();
+    const held = await webhooks.hold(webhook, LEASE);
+    expect(held).toEqual({ ...(await webhooks.get(webhook)), claim: 1, leasedUntil: clock.now() + LEASE });
+    expect(await webhooks.hold(webhook, LEASE)).toBeUndefined();
+    await write(subject());
     expect(await webhooks.claim(1, LEASE)).toEqual([]);
-    expect(await webhooks.enable({ ...claimed, tenant: "other" })).toBe(false);
-    expect(await webhooks.enable(claimed)).toBe(true);
-    const progress = { state: "active", position, ahead: [position + 2], failures: 0, nextAttemptAt: clock.now() };
-    expect((await webhooks.get(claimed))?.progress).toEqual(progress);
-    expect(idsOf(await webhooks.claim(1, LEASE))).toEqual([claimed.webhookId]);
+    if (held !== undefined) await webhooks.settle(held, progressOf(held, { state: "disabled" }));
+    expect(await webhooks.claim(1, LEASE)).toEqual([]);
+    expect(await webhooks.hold(webhook, LEASE)).toMatchObject({ claim: 2, progress: { state: "disabled" } });
+    clock.advance(LEASE);
+    expect(await webhooks.hold(webhook, LEASE)).toMatchObject({ claim: 3 });
   });
 }
 
@@ -170,24 +171,25 @@ function claiming(subject: () => Subject): void {
     expect(idsOf(await webhooks.claim(10, LEASE))).toEqual(idsOf([a]));
   });
 
-  it("before its time, gives one that goes on aside only when something was written behind what it has seen", async () => {
+  it("gives one when a blocked line is due, with nothing else to send, and not before", async () => {
     const { webhooks, events, clock } = subject();
     const claimed = await held(subject());
-    const { position: seen } = await events.feed(
-      { tenant: TENANT, streams: ["submission", "token"] },
-      { after: 0, limit: 100 },
-    );
-    const aside = { seen, stuck: ["sub_1", "sub_2"] };
-    await webhooks.settle(claimed, progressOf(claimed, { aside, failures: 1, nextAttemptAt: clock.now() + 10 }));
-    expect(await webhooks.claim(1, LEASE)).toEqual([]);
-    await write(subject());
-    const [again] = await webhooks.claim(1, LEASE);
-    expect(again?.progress).toEqual({ ...claimed.progress, aside, failures: 1, nextAttemptAt: clock.now() + 10 });
-    if (again !== undefined) await webhooks.settle(again, progressOf(claimed, { nextAttemptAt: clock.now() + 10 }));
-    expect((await webhooks.get(claimed))?.progress.aside).toBeUndefined();
+    const streams = ["submission", "token"] as const;
+    const { position } = await events.feed({ tenant: TENANT, streams }, { after: 0, limit: 100 });
+    const nextAttemptAt = clock.now() + 10;
+    const line = { submissionId: "sub_1", intakeId: "contact", eventId: "evt_1", last: "evt_2", failures: 1 };
+    const blocked = [{ ...line, from: { position: 1 }, nextAttemptAt, lastError: "502" }];
+    const waiting = progressOf(claimed, { position, blocked, retryAt: nextAttemptAt });
+    await webhooks.settle(claimed, waiting);
+    expect((await webhooks.get(claimed))?.progress).toEqual(waiting);
     expect(await webhooks.claim(1, LEASE)).toEqual([]);
     clock.advance(10);
-    expect(idsOf(await webhooks.claim(1, LEASE))).toEqual([claimed.webhookId]);
+    const [again] = await webhooks.claim(1, LEASE);
+    expect(again?.progress).toEqual(waiting);
+    const { retryAt: _none, ...free } = waiting;
+    if (again !== undefined) await webhooks.settle(again, { ...free, blocked: [] });
+    expect((await webhooks.get(claimed))?.progress).toEqual({ ...free, blocked: [] });
+    expect(await webhooks.claim(1, LEASE)).toEqual([]);
   });
 
   it("gives every one to one of many claimers", async () => {

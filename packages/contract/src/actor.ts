@@ -7,6 +7,10 @@ const actorBase = {
   metadata: Type.Optional(JsonObjectSchema),
 };
 
+/** How a human was identified. */
+const PROOFS = ["link", "code", "key", "oidc"] as const;
+export type Proof = (typeof PROOFS)[number];
+
 /** As callers send it. `type` is an older spelling of `kind`; `system` is never accepted from outside. */
 export const ActorInputSchema = Type.Object(
   {
@@ -23,6 +27,11 @@ export const ActorSchema = Type.Object(
     kind: Type.Enum(["agent", "human", "system"]),
     ...actorBase,
     declared: Type.Optional(Type.Literal(true, { description: "The actor named itself; nothing proved it." })),
+    proof: Type.Optional(
+      Type.Enum([...PROOFS], {
+        description: "Of a human: an opened link, a code from a mail, an API key, or a JWT of a trusted issuer.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -32,4 +41,14 @@ export interface Actor {
   name?: string;
   metadata?: Record<string, unknown>;
   declared?: true;
+  proof?: Proof;
+}
+
+/** Who an event is about. A reader with only a token may be anyone: `unknown`, which no caller can send. */
+export const EventActorSchema = Type.Object(
+  { ...ActorSchema.properties, kind: Type.Enum(["agent", "human", "system", "unknown"]) },
+  { additionalProperties: false },
+);
+export interface EventActor extends Omit<Actor, "kind"> {
+  kind: Actor["kind"] | "unknown";
 }

@@ -1,10 +1,10 @@
-/** Where each kind of destination may be, by the scheme of its URL. */
+/** The URL schemes of each kind of destination. */
 export const WEBHOOK_SCHEMES = ["http:", "https:"] as const;
 export const QUEUE_SCHEMES = ["amqp:", "amqps:", "nats:", "tls:", "redis:", "rediss:"] as const;
 
 /**
- * Headers that a definition can't set: those that say what a delivery is, and those that belong to the connection or to the
- * framing of a message, where a second opinion would let a request be read in two ways.
+ * Headers that a definition can't set: those that describe a delivery, and those that belong to the connection or to
+ * message framing, where a second value would make the request ambiguous (request smuggling).
  */
 const RESERVED: ReadonlySet<string> = new Set([
   "webhook-id",

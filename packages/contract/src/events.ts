@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { type Actor, ActorSchema } from "./actor.ts";
+import { type EventActor, EventActorSchema } from "./actor.ts";
 import { InstantSchema, JsonObjectSchema, type SubmissionState, SubmissionStateSchema } from "./states.ts";
 
 export const EVENT_STREAMS = ["submission", "token", "idempotency"] as const;
 export type EventStream = (typeof EVENT_STREAMS)[number];
 
-/** Every event type, with the stream it lives in and the moment it is written. */
+/** Every event type, with its stream and when it is written. */
 export const EVENT_TYPES = {
   "submission.created": { stream: "submission", when: "a submission is created" },
   "field.updated": { stream: "submission", when: "fields are set, changed or removed" },
@@ -13,35 +13,48 @@ export const EVENT_TYPES = {
   "validation.failed": { stream: "submission", when: "a validation or a submit finds problems" },
   "upload.requested": { stream: "submission", when: "an upload is announced" },
   "upload.completed": { stream: "submission", when: "an upload is confirmed" },
-  "upload.failed": { stream: "submission", when: "an upload does not match what was announced, or a scan refuses it" },
-  "upload.collected": { stream: "submission", when: "a file that nobody needs any more is removed" },
+  "upload.failed": {
+    stream: "submission",
+    when: "an upload doesn't match what was announced, or a scan finds something",
+  },
+  "upload.abandoned": {
+    stream: "submission",
+    when: "a pending upload is abandoned, or superseded by a newer one",
+  },
+  "upload.collected": { stream: "submission", when: "a file that is no longer needed is removed" },
   "submission.submitted": { stream: "submission", when: "a submit succeeds" },
-  "review.requested": { stream: "submission", when: "a gate waits for reviewers" },
-  "review.approved": { stream: "submission", when: "a reviewer approves, or a gate approves by itself" },
+  "review.requested": { stream: "submission", when: "a gate starts waiting for reviewers" },
+  "review.approved": { stream: "submission", when: "a reviewer approves, or a gate approves automatically" },
   "review.rejected": { stream: "submission", when: "a reviewer rejects" },
-  "review.escalated": { stream: "submission", when: "a gate waited too long" },
+  "review.reassigned": { stream: "submission", when: "an admin names other reviewers for a waiting gate" },
+  "review.escalated": { stream: "submission", when: "a gate has waited too long" },
   "delivery.attempted": { stream: "submission", when: "a delivery attempt starts" },
-  "delivery.succeeded": { stream: "submission", when: "the destination took the submission" },
+  "delivery.succeeded": { stream: "submission", when: "the destination accepts the submission" },
   "delivery.failed": { stream: "submission", when: "a delivery attempt fails" },
-  "submission.finalized": { stream: "submission", when: "the submission reaches its good end" },
-  "submission.cancelled": { stream: "submission", when: "somebody cancels" },
-  "submission.expired": { stream: "submission", when: "the submission's time is over" },
+  "delivery.restarted": { stream: "submission", when: "somebody restarts a delivery" },
+  "destination.changed": { stream: "submission", when: "an admin sends the submission elsewhere" },
+  "submission.finalized": { stream: "submission", when: "the submission is delivered or stored for good" },
+  "submission.cancelled": { stream: "submission", when: "the submission is cancelled" },
+  "submission.expired": { stream: "submission", when: "the submission expires" },
   "submission.erased": { stream: "submission", when: "the values and names of an ended submission are erased" },
-  "submission.ttl_warning": { stream: "submission", when: "80 % of the time has passed" },
-  "submission.replayed": { stream: "submission", when: "a retry got the recorded answer" },
-  "handoff.link_issued": { stream: "submission", when: "a link for a human is made" },
+  "submission.ttl_warning": { stream: "submission", when: "80 % of the submission's time has passed" },
+  "submission.replayed": { stream: "submission", when: "a retry gets the recorded response" },
+  "handoff.link_issued": { stream: "submission", when: "a link for a human is created" },
+  "handoff.completed": { stream: "submission", when: "the human says that their part is done, or submits" },
   "handoff.resumed": { stream: "submission", when: "an agent acts again after a human" },
-  "token.created": { stream: "token", when: "the first token is issued, or one is issued anew" },
-  "token.accessed": { stream: "token", when: "a token reads" },
-  "token.updated": { stream: "token", when: "a token writes and is rotated" },
+  "token.created": { stream: "token", when: "the first token is issued, or a token is reissued" },
+  "token.accessed": { stream: "token", when: "a token is used to read, or is refused" },
+  "token.updated": { stream: "token", when: "a token is used to write, and is rotated" },
   "token.conflict": { stream: "token", when: "a stale token is refused" },
-  "token.expired": { stream: "token", when: "a token ends with its submission or by revocation" },
-  "token.submitted": { stream: "token", when: "a token submits" },
-  "token.cancelled": { stream: "token", when: "a token cancels" },
-  "token.handed_off": { stream: "token", when: "the kind of the actor changes" },
-  "idempotency.key.created": { stream: "idempotency", when: "an answer is recorded under a key" },
-  "idempotency.replay": { stream: "idempotency", when: "a recorded answer is given again" },
-  "idempotency.conflict": { stream: "idempotency", when: "a key comes with another request" },
+  "token.expired": { stream: "token", when: "a token lapses, is revoked, or ends with its submission" },
+  "token.submitted": { stream: "token", when: "a token is used to submit" },
+  "token.cancelled": { stream: "token", when: "a token is used to cancel" },
+  "token.handed_off": { stream: "token", when: "a human acts or reads after an agent, or an agent after a human" },
+  "idempotency.key.created": { stream: "idempotency", when: "a response is recorded under a key" },
+  "idempotency.replay": { stream: "idempotency", when: "a recorded response is returned again" },
+  "idempotency.conflict": { stream: "idempotency", when: "a key is used for a different request" },
+  "idempotency.key.expired": { stream: "idempotency", when: "a recorded response is deleted" },
+  "idempotency.lock.contention": { stream: "idempotency", when: "a request had to wait for another one with its key" },
 } as const satisfies Record<string, { stream: EventStream; when: string }>;
 export type EventType = keyof typeof EVENT_TYPES;
 
@@ -52,7 +65,7 @@ export interface EventProof {
   payloadDigest: string;
 }
 
-/** One line of the history. `hash` covers the envelope, the digests of actor and payload, and `prevHash`. */
+/** One event of the history. `hash` covers the envelope, the digests of actor and payload, and `prevHash`. */
 export interface IntakeEvent {
   eventId: string;
   seq: number;
@@ -60,7 +73,7 @@ export interface IntakeEvent {
   type: EventType;
   submissionId: string;
   ts: string;
-  actor: Actor | null;
+  actor: EventActor | null;
   state: SubmissionState;
   version: number;
   payload?: Record<string, unknown> | null;
@@ -80,7 +93,7 @@ export const IntakeEventSchema = Type.Object(
     type: Type.Enum(Object.keys(EVENT_TYPES)),
     submissionId: Type.String(),
     ts: InstantSchema,
-    actor: Type.Union([ActorSchema, Type.Null()], { description: "null once it was erased" }),
+    actor: Type.Union([EventActorSchema, Type.Null()], { description: "null once it was erased" }),
     state: SubmissionStateSchema,
     version: Type.Integer(),
     payload: Type.Optional(Type.Union([JsonObjectSchema, Type.Null()])),

@@ -21,13 +21,13 @@ export const SubmissionIdSchema = Type.String({
   description: "Names a submission.",
   examples: ["sub_01977d3e-8c00-7000-8000-000000000001"],
 });
-/** Not a pattern: a malformed token has its own error (`token_invalid`), which the operation gives. */
+/** No pattern: a malformed token has its own error (`token_invalid`), which the operation returns. */
 export const ResumeTokenSchema = Type.String({
   maxLength: 512,
   description: "The rotating credential of one submission. It changes with every write.",
   examples: ["rtok_4WcQ8yq1sVxvJr2mB7nT0pLdK5hGfE3aZ9uXiYoCwNs"],
 });
-/** Not a pattern: a malformed key has its own error, which the operation gives. */
+/** No pattern: a malformed idempotency key has its own error, which the operation returns. */
 export const IdempotencyKeySchema = Type.String({
   description: "1 to 255 printable ASCII characters without space. Use the same key for every retry of the same call.",
   examples: ["onboard-acme-step-1"],

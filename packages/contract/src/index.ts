@@ -1,5 +1,7 @@
-export { type Actor, type ActorInput, ActorInputSchema, ActorSchema } from "./actor.ts";
+export { type Actor, type ActorInput, ActorInputSchema, ActorSchema, type EventActor, type Proof } from "./actor.ts";
+export type { DeliveryState } from "./delivery-state.ts";
 export { isReservedHeader, QUEUE_SCHEMES, WEBHOOK_SCHEMES } from "./destination.ts";
+export { EDITABLE_STATES } from "./editable-states.ts";
 export {
   ERROR_TYPES,
   type ErrorBody,
@@ -9,6 +11,7 @@ export {
   type FieldError,
   type NextAction,
 } from "./errors.ts";
+export { CALLER_FIELDS, EVENT_PAYLOADS } from "./event-payloads.ts";
 export {
   EVENT_STREAMS,
   EVENT_TYPES,
@@ -31,20 +34,28 @@ export {
 } from "./ids.ts";
 export {
   type ApprovalGate,
+  type CallbackDestination,
   type Destination,
+  type DestinationInput,
   type FileReference,
   type FileRule,
   FileRuleSchema,
   type IntakeDefinition,
   IntakeDefinitionSchema,
+  type QueueDestination,
+  type ReviewerGroup,
   type ReviewerSpec,
+  type WebhookDestination,
 } from "./intake.ts";
+export * from "./operations/abandon-upload.ts";
 export * from "./operations/cancel.ts";
 export * from "./operations/confirm-upload.ts";
 export * from "./operations/create-submission.ts";
+export * from "./operations/deliveries.ts";
 export * from "./operations/erase-submission.ts";
 export * from "./operations/get-events.ts";
 export * from "./operations/get-submission.ts";
+export * from "./operations/get-submission-intake.ts";
 export * from "./operations/get-upload.ts";
 export * from "./operations/handoffs.ts";
 export * from "./operations/intakes.ts";
@@ -55,6 +66,7 @@ export {
   ListSubmissionsQuery,
   ListSubmissionsResponse,
 } from "./operations/lists.ts";
+export * from "./operations/reassign-review.ts";
 export * from "./operations/request-upload.ts";
 export * from "./operations/retry-delivery.ts";
 export {
@@ -71,6 +83,7 @@ export * from "./operations/submit.ts";
 export * from "./operations/tokens.ts";
 export * from "./operations/validate.ts";
 export * from "./operations/webhooks.ts";
+export type { FieldHint, Translation } from "./presentation.ts";
 export { PROMISES } from "./promises/index.ts";
 export type { ContractPromise } from "./promises/promise.ts";
 export { type Json, type JsonObject, SUBMISSION_STATES, type SubmissionState } from "./states.ts";

@@ -1,8 +1,9 @@
 import Type, { type Static } from "typebox";
 import { INTAKE_ID_PATTERN } from "./ids.ts";
+import { BrandingSchema, TranslationSchema, UiHintsSchema } from "./presentation.ts";
 import { JsonObjectSchema } from "./states.ts";
 
-/** A hundred years: a moment so far ahead can still be written as a date. */
+/** A hundred years, so that the resulting time can still be written as a date. */
 const MAX_DURATION_MS = 3_155_760_000_000;
 const duration = (minimum: number, more: { description?: string } = {}) =>
   Type.Integer({ minimum, maximum: MAX_DURATION_MS, ...more });
@@ -12,8 +13,14 @@ const reviewerGroup = {
   roles: Type.Optional(Type.Array(Type.String(), { description: "Roles of the reviewer's key." })),
   emails: Type.Optional(Type.Array(Type.String())),
 };
+export const ReviewerGroupSchema = Type.Object(reviewerGroup, { additionalProperties: false });
+export type ReviewerGroup = Static<typeof ReviewerGroupSchema>;
 export const ReviewerSpecSchema = Type.Object(
-  { ...reviewerGroup, escalateTo: Type.Optional(Type.Object(reviewerGroup, { additionalProperties: false })) },
+  {
+    ...reviewerGroup,
+    allowAgents: Type.Optional(Type.Boolean({ description: "true: agents may decide too. Only humans by default." })),
+    escalateTo: Type.Optional(ReviewerGroupSchema),
+  },
   { additionalProperties: false },
 );
 export type ReviewerSpec = Static<typeof ReviewerSpecSchema>;
@@ -21,6 +28,9 @@ export type ReviewerSpec = Static<typeof ReviewerSpecSchema>;
 export const ApprovalGateSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, examples: ["compliance_review"] }),
+    label: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "What people call it.", examples: ["Compliance"] }),
+    ),
     reviewers: ReviewerSpecSchema,
     requiredApprovals: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 100, description: "Distinct people; 1 by default." }),
@@ -45,6 +55,9 @@ export const RetryPolicySchema = Type.Object(
   { additionalProperties: false },
 );
 
+/**
+ * As sent. Which members a kind needs is checked with the definition, where the error can say what is missing and why.
+ */
 export const DestinationSchema = Type.Object(
   {
     kind: Type.Enum(["webhook", "callback", "queue", "store"], {
@@ -58,7 +71,16 @@ export const DestinationSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Destination = Static<typeof DestinationSchema>;
+export type DestinationInput = Static<typeof DestinationSchema>;
+
+type SendOptions = Pick<DestinationInput, "headers" | "secret" | "retryPolicy">;
+export type WebhookDestination = SendOptions & { kind: "webhook"; url: string };
+export type QueueDestination = SendOptions & { kind: "queue"; url: string; name: string };
+export type CallbackDestination = SendOptions & { kind: "callback"; name: string };
+export type StoreDestination = SendOptions & { kind: "store" };
+
+/** A destination that was checked: each kind has the members it needs. */
+export type Destination = WebhookDestination | QueueDestination | CallbackDestination | StoreDestination;
 
 export const IntakeDefinitionSchema = Type.Object(
   {
@@ -109,52 +131,50 @@ export const IntakeDefinitionSchema = Type.Object(
     ),
     oai: Type.Optional(
       Type.Object(
-        { set: Type.Optional(Type.Boolean()), dc: Type.Optional(Type.Record(Type.String(), Type.String())) },
-        { additionalProperties: false },
+        {
+          set: Type.Optional(
+            Type.Boolean({ description: "true: submissions made from now on are published at /oai once finalized." }),
+          ),
+          dc: Type.Optional(
+            Type.Record(Type.String(), Type.String(), { description: "From Dublin Core element to field path." }),
+          ),
+          fields: Type.Optional(
+            Type.Array(Type.String(), {
+              maxItems: 500,
+              description: "Field paths that the full record has beside these.",
+            }),
+          ),
+        },
+        { additionalProperties: false, description: "What harvesters get; a field that is not named never leaves." },
       ),
     ),
-    uiHints: Type.Optional(
+    humanProof: Type.Optional(
+      Type.Enum(["link", "code"], {
+        description:
+          "How a human must be proven to set human-only fields; `code` takes no mere link. `link` by default.",
+      }),
+    ),
+    sensitive: Type.Optional(
       Type.Object(
         {
-          steps: Type.Optional(
-            Type.Array(
-              Type.Object(
-                {
-                  id: Type.String(),
-                  title: Type.String(),
-                  description: Type.Optional(Type.String()),
-                  fields: Type.Array(Type.String()),
-                },
-                { additionalProperties: false },
-              ),
-            ),
-          ),
-          fieldHints: Type.Optional(
-            Type.Record(
-              Type.String(),
-              Type.Object(
-                {
-                  label: Type.Optional(Type.String()),
-                  help: Type.Optional(Type.String()),
-                  placeholder: Type.Optional(Type.String()),
-                  widget: Type.Optional(Type.String()),
-                  example: Type.Optional(Type.Unknown()),
-                  order: Type.Optional(Type.Number()),
-                },
-                { additionalProperties: false },
-              ),
-            ),
-          ),
+          visibleToAgents: Type.Optional(Type.Boolean({ description: "true: agents get sensitive values in clear." })),
         },
         { additionalProperties: false },
       ),
     ),
+    uiHints: Type.Optional(UiHintsSchema),
+    translations: Type.Optional(
+      Type.Record(Type.String(), TranslationSchema, { description: "By language (BCP 47), what a form shows in it." }),
+    ),
+    branding: Type.Optional(BrandingSchema),
   },
   { additionalProperties: false, description: "A JSON Schema with approval gates and a destination." },
 );
-export type IntakeDefinition = Static<typeof IntakeDefinitionSchema>;
+export type IntakeDefinition = Omit<Static<typeof IntakeDefinitionSchema>, "destination"> & {
+  destination: Destination;
+};
 
-/** What a caller is shown: the definition without what only the server needs. */
+/** What callers see: the definition without what only the server needs. */
 export const IntakeViewSchema = Type.Object(
   {
     ...IntakeDefinitionSchema.properties,

@@ -1,22 +1,31 @@
 import Type, { type Static } from "typebox";
 import { ActorSchema } from "./actor.ts";
-import { FieldErrorSchema } from "./errors.ts";
+import { DeliveryStateSchema } from "./delivery-state.ts";
+import { FieldErrorSchema, NextActionSchema } from "./errors.ts";
 import { InstantSchema, JsonObjectSchema, SubmissionStateSchema } from "./states.ts";
 
-/** What every answer about a submission carries. */
+/** What every response about a submission contains. */
 export const submissionMark = {
   ok: Type.Literal(true),
   submissionId: Type.String(),
   state: SubmissionStateSchema,
   version: Type.Integer({ minimum: 1, description: "Grows by one with every write." }),
   resumeToken: Type.Optional(Type.String({ description: "Only for those who may hold it." })),
+  resumeUrl: Type.Optional(
+    Type.String({ description: "The form for that token, for a human's browser; comes with resumeToken." }),
+  ),
   tokenExpiresAt: Type.Optional(InstantSchema),
   warning: Type.Optional(
     Type.Object(
-      { message: Type.String(), timeRemaining: Type.Integer() },
-      { description: "In the token's last hour." },
+      {
+        message: Type.String(),
+        timeRemaining: Type.Integer(),
+        nextActions: Type.Optional(Type.Array(NextActionSchema)),
+      },
+      { description: "In the token's last hour; and once it has expired, how to get a new one." },
     ),
   ),
+  deliveryState: Type.Optional(DeliveryStateSchema),
 };
 
 export const missingFields = Type.Array(Type.String(), {
@@ -50,10 +59,33 @@ export const PendingUploadSchema = Type.Object(
   { additionalProperties: false },
 );
 
+export const FileLinkSchema = Type.Object(
+  {
+    field: Type.String(),
+    uploadId: Type.String(),
+    filename: Type.String(),
+    mimeType: Type.String(),
+    sizeBytes: Type.Integer(),
+    sha256: Type.String(),
+    url: Type.String({ description: "Gives the file until expiresAt, to be saved. Needs no other credential." }),
+    expiresAt: InstantSchema,
+  },
+  { additionalProperties: false },
+);
+export type FileLink = Static<typeof FileLinkSchema>;
+
+/** A rejection's reasons for single fields. */
+const fieldReasons = Type.Record(Type.String(), Type.String(), { description: "By dot-path: what is wrong there." });
+
+/** Shown next to a gate's name if its definition has a label. */
+export const gateLabel = Type.Optional(Type.String({ description: "What people call the gate." }));
+
 export const RejectionSchema = Type.Object(
   {
     gate: Type.String(),
+    gateLabel,
     reasons: Type.Array(Type.String()),
+    fieldReasons: Type.Optional(fieldReasons),
     by: ActorSchema,
     at: InstantSchema,
     version: Type.Integer(),
@@ -64,33 +96,26 @@ export const RejectionSchema = Type.Object(
 export const ReviewStateSchema = Type.Object(
   {
     gate: Type.String(),
+    gateLabel,
     requestedAt: InstantSchema,
     escalatedAt: Type.Optional(InstantSchema),
+    reassignedAt: Type.Optional(InstantSchema),
     reviewers: Type.Array(Type.String(), { description: "Ids and roles; once escalated, those of escalateTo too." }),
-    approvals: Type.Array(Type.Object({ by: ActorSchema, at: InstantSchema })),
+    approvals: Type.Array(Type.Object({ by: ActorSchema, at: InstantSchema, comment: Type.Optional(Type.String()) })),
     requiredApprovals: Type.Integer(),
     decision: Type.Optional(Type.Enum(["approved", "rejected"])),
     decidedBy: Type.Optional(ActorSchema),
     decidedAt: Type.Optional(InstantSchema),
     reasons: Type.Optional(Type.Array(Type.String())),
+    fieldReasons: Type.Optional(fieldReasons),
   },
   { additionalProperties: false },
 );
 
-export const DeliveryStateSchema = Type.Object(
-  {
-    deliveryId: Type.String(),
-    attemptCount: Type.Integer(),
-    inFlight: Type.Optional(Type.Boolean()),
-    lastAttemptAt: Type.Optional(InstantSchema),
-    lastError: Type.Optional(Type.String()),
-    nextAttemptAt: Type.Optional(InstantSchema),
-    givenUp: Type.Optional(
-      Type.Boolean({ description: "The last attempt has failed: it waits for somebody to start it again." }),
-    ),
-    deliveredAt: Type.Optional(InstantSchema),
-  },
-  { additionalProperties: false },
+const activity = Type.Object({ actor: ActorSchema, at: InstantSchema }, { additionalProperties: false });
+export const RecentActivitySchema = Type.Object(
+  { byAgent: Type.Optional(activity), byHuman: Type.Optional(activity) },
+  { additionalProperties: false, description: "Who wrote within the last 60 seconds." },
 );
 
 export const SubmissionRecordSchema = Type.Object(
@@ -117,16 +142,27 @@ export const SubmissionRecordSchema = Type.Object(
     expiredAt: Type.Optional(InstantSchema),
     erasedAt: Type.Optional(erasedAt),
     pendingUploads: Type.Optional(Type.Array(PendingUploadSchema)),
+    files: Type.Optional(
+      Type.Array(FileLinkSchema, {
+        description: "For reviewers, while the submission waits for them: its attachments.",
+      }),
+    ),
     rejections: Type.Optional(Type.Array(RejectionSchema)),
     reviewState: Type.Optional(ReviewStateSchema),
-    deliveryState: Type.Optional(DeliveryStateSchema),
+    recentActivity: Type.Optional(RecentActivitySchema),
+    completedHandoff: Type.Optional(
+      Type.Object(
+        { handoffId: Type.String(), completedAt: InstantSchema },
+        { additionalProperties: false, description: "The last hand-off whose human said that their part is done." },
+      ),
+    ),
     _idempotent: Type.Optional(idempotentMark),
   },
   { additionalProperties: false },
 );
 export type SubmissionRecord = Static<typeof SubmissionRecordSchema>;
 
-/** A row of a list: no values unless asked for. */
+/** A row of a list: without values unless requested. */
 export const SubmissionSummarySchema = Type.Object(
   {
     submissionId: Type.String(),

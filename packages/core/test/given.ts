@@ -35,7 +35,6 @@ export function given(definition: Partial<IntakeDefinition>, fields: Record<stri
   const contextOf = (actor: Actor): DecideContext => ({
     now: START,
     actor,
-    provenHuman: actor.kind === "human" && actor.declared !== true,
     intake,
     policy: DEFAULT_POLICY,
     newId: (prefix) => `${prefix}_${++ids}`,
@@ -57,7 +56,7 @@ export function given(definition: Partial<IntakeDefinition>, fields: Record<stri
     return {
       submission: made.after,
       decision,
-      events: made.events.map((event) => event.type),
+      events: made.events.filter(({ stream }) => stream === "submission").map(({ type }) => type),
       when: (decide, as = AGENT) => scene(made.after, decide(made.after, contextOf(as)), as),
     };
   };

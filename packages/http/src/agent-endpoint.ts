@@ -4,21 +4,21 @@ import type { ReadableStream } from "node:stream/web";
 import { type Caller, ContractError, errorBody } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { asContractError, statusOf } from "./error-map.ts";
-import { credentialOf } from "./parse/request.ts";
+import { clientOf, credentialOf } from "./parse/request.ts";
 
-/** The binding of the agent protocol, as far as HTTP has to do with it. */
+/** The MCP binding, as seen from HTTP. */
 export interface AgentBinding {
-  /** Serves one request; answers in the protocol's own form. Throws the contract's error for a caller who is not let in. */
+  /** Serves one request with a protocol response. Throws a ContractError for a caller without access. */
   fetch(request: { request: Request; body: unknown; caller: Caller }): Promise<Response>;
-  /** The answer to a call that needs no more than a request and an answer; undefined: `fetch` has it. */
+  /** Fast path for calls that need no stream; undefined: use `fetch`. */
   answer(request: { headers: IncomingHttpHeaders; body: unknown; caller: Caller }): Promise<string | undefined>;
 }
 
 export interface AgentDoor {
   binding: AgentBinding;
-  /** The names under which this server may be called: a page that made its own name point here is not let in. */
+  /** Accepted Host names, against DNS rebinding. */
   hosts: readonly string[];
-  /** The origins whose pages may call. */
+  /** Origins whose pages may call. */
   origins: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
-/** `/mcp`: Host, Origin and credential are looked at here, the rest is the binding's. */
+/** `/mcp`: checks Host, Origin and credential, then passes the request to the binding. */
 export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, origins }: AgentDoor): void {
   const knownHosts = new Set(hosts.map((host) => host.toLowerCase()));
   const knownOrigins = new Set(origins.map((origin) => origin.toLowerCase()));
@@ -46,11 +46,11 @@ export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, or
     });
     scope.options(AGENT_PATH, (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
     scope.route({
-      // All but POST are told so by the protocol.
+      // The binding refuses all methods but POST, as the protocol requires.
       method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
       url: AGENT_PATH,
       handler: async (request, reply) => {
-        const caller = { address: request.ip, ...credentialOf(request) };
+        const caller = { ...clientOf(request), ...credentialOf(request) };
         const { headers, body } = request;
         const answer = request.method === "POST" ? await binding.answer({ headers, body, caller }) : undefined;
         if (answer !== undefined) return reply.header("content-type", "application/json").send(answer);
@@ -61,7 +61,7 @@ export function registerAgentEndpoint(app: FastifyInstance, { binding, hosts, or
   });
 }
 
-/** Aborted when the client leaves before it has its answer. */
+/** Aborted when the client disconnects before the response is complete. */
 function untilGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once("close", () => {
@@ -75,28 +75,25 @@ interface Door {
   origins: ReadonlySet<string>;
 }
 
-/** A browser tells where a page comes from, and which name it called; other programs send no Origin. */
+/** Only browsers send an Origin; other programs pass without one. */
 function refusal({ headers }: FastifyRequest, { hosts, origins }: Door): ContractError | undefined {
   const name = hostNameOf(headers.host);
   if (name === undefined || !hosts.has(name)) {
-    return new ContractError(
-      "forbidden",
-      "This Host is not served here; the operator can add it to FORMBRIDGE_MCP_HOSTS.",
-    );
+    return new ContractError("forbidden", "This Host isn't allowed. The operator can add it to FORMBRIDGE_MCP_HOSTS.");
   }
   const { origin } = headers;
   if (origin === undefined || origins.has(origin.toLowerCase()) || isOwn(origin, headers.host)) return undefined;
   return new ContractError(
     "forbidden",
-    "Pages of this Origin may not call; the operator can add it to FORMBRIDGE_MCP_ORIGINS.",
+    "Pages of this Origin aren't allowed. The operator can add it to FORMBRIDGE_MCP_ORIGINS.",
   );
 }
 
-/** A page that came from here, under a name that is ours. */
+/** A page of this server. */
 const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 
-/** A name or an address, and a port: a URL would also read a user, a path or a fragment out of it. */
+/** Host and optional port. Not parsed as a URL, which would accept a user, a path or a fragment. */
 const HOST = /^(?:\[[\da-f:.]+\]|[^\s/\\?#@:[\]]+)(?::\d*)?$/i;
 
 function hostNameOf(host = ""): string | undefined {

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { answerBrokenRequest } from "./broken-requests.ts";
 
 /**
- * Node would give every request one time to arrive, files included. Here each body has that time. Those that have a rule of their
- * own have it from their answer on: then nobody waits for the rest any more, and nobody else would end it.
+ * Node has one timeout for all requests, uploads included. Here it applies to each body; bodies with their own timeout get this one
+ * once the response was sent, because nothing else would end them then.
  *
- * Most bodies come with their head. Only for one that is not there a turn of the event loop later is there a timer.
+ * Most bodies arrive with their headers, so the timer starts only if the body is incomplete one turn of the event loop later.
  */
 export function createBodyTimeout(ms: number, isExempt: (request: FastifyRequest) => boolean) {
   let begun: { request: FastifyRequest; reply: FastifyReply }[] = [];
@@ -33,7 +33,7 @@ export function createBodyTimeout(ms: number, isExempt: (request: FastifyRequest
 function limit({ raw }: FastifyRequest, reply: FastifyReply, ms: number): void {
   if (raw.complete || raw.destroyed) return;
   const timer = setTimeout(() => {
-    // A second answer would be taken for that of the next request.
+    // A second response would be read as that of the next request.
     if (reply.raw.headersSent) raw.destroy();
     else answerBrokenRequest(new Error("the body took too long"), raw.socket);
   }, ms);

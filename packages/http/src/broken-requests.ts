@@ -4,7 +4,7 @@ import { ContractError, errorBody } from "@formbridge/core";
 import { statusOf } from "./error-map.ts";
 import { requestId } from "./headers.ts";
 
-/** An answer in full, for a connection on which no request could be made out. */
+/** A raw response, for a connection whose request couldn't be parsed. */
 function rawAnswer(refusal: ContractError): string {
   const body = JSON.stringify(errorBody(refusal));
   const status = statusOf(refusal);
@@ -20,7 +20,7 @@ function rawAnswer(refusal: ContractError): string {
   ].join("\r\n");
 }
 
-/** What the parser of HTTP itself refuses never reaches a route; it gets the same envelope. */
+/** Requests that Node's parser rejects never reach a route; they get the same error envelope. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -28,12 +28,12 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Du
   }
   const refusal =
     error.code === "HPE_HEADER_OVERFLOW"
-      ? new ContractError("headers_too_large", "The header block is over the limit.")
+      ? new ContractError("headers_too_large", "The headers are too large.")
       : new ContractError("bad_request", "The request is not valid HTTP.");
   socket.end(rawAnswer(refusal));
 }
 
-/** Node answers these by itself, with an empty body, or not at all. */
+/** By default Node responds to these with an empty body, or not at all. */
 export function answerOddRequests(server: Server): void {
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const refusal = new ContractError("bad_request", "The Expect header can't be met.");

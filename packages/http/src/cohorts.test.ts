@@ -2,7 +2,7 @@ import Fastify from "fastify";
 import { expect, test } from "vitest";
 import { createCohorts } from "./cohorts.ts";
 
-/** A server whose handler tells when each request began and ended its operation. */
+/** A server whose handler records when each request starts and ends its operation. */
 function serverThatNotes(operation: (name: string) => Promise<void> = async () => {}) {
   const notes: string[] = [];
   const app = Fastify();

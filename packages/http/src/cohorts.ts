@@ -1,17 +1,20 @@
 import type { preHandlerHookHandler } from "fastify";
 
-/** A turn of the event loop costs microseconds, and may bring more requests. */
+/** A turn of the event loop costs microseconds and may bring more requests. */
 const MAX_TURNS = 4;
-/** While the store has these, the next ones are read: with a database elsewhere, more of them would take turns with it. */
+/**
+ * While the store works on these, the next ones are read. With a remote database, larger cohorts would just alternate
+ * with it.
+ */
 const MAX_COHORT = 16;
 
 /**
- * Requests that arrive together walk together.
+ * Requests that arrive together are processed step by step together.
  *
  *   parse · parse · parse ──▶ operation · operation · operation ──▶ one commit ──▶ answer · answer · answer
  *
- * Read, decided and answered one after the other, each request would find that the one before it has pushed its code out of the
- * processor's caches. Here a step is done for all of them before the next step begins: what is ready resumes in turn. A request
+ * Processed one after the other, each request would find the caches of the processor filled by the step before. Here
+ * each step runs for all of them before the next step begins, and their changes share a commit. The price: a request
  * that comes alone waits for two turns of the event loop.
  */
 export function createCohorts(): preHandlerHookHandler {

@@ -1,10 +1,10 @@
 import Fastify, { type FastifyInstance } from "fastify";
 
-/** The reference page is self-contained: its script comes from here, and it reaches nothing outside. */
+/** The reference page is self-contained: it loads its script from here and contacts no other origin. */
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
-/** The page and its parts, as an application of their own. What it takes to make them is loaded when somebody looks. */
+/** A separate application for the page and its assets, loaded on the first visit. */
 async function createPages(): Promise<FastifyInstance> {
   const { default: scalar } = await import("@scalar/fastify-api-reference");
   const pages = Fastify();
@@ -25,7 +25,7 @@ export async function registerDocs(app: FastifyInstance, document: object): Prom
     app.get(url, async (request, reply) => {
       pages ??= createPages();
       const answer = await (await pages).inject({ method: "GET", url: request.url });
-      // What is not there is told like everything else that is not there.
+      // Use our own 404 response.
       if (answer.statusCode === 404) return reply.callNotFound();
       for (const name of ["content-type", "location", "cache-control"]) {
         const value = answer.headers[name];

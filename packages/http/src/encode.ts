@@ -5,7 +5,7 @@ import { type CookieOptions, setSessionCookie } from "./session-cookie.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The headers that say of a submission what its body says. */
+/** A submission's version, token and time as headers. */
 export function markHeaders(
   reply: FastifyReply,
   mark: { version: number; updatedAt?: number; resumeToken?: string },
@@ -45,8 +45,14 @@ export function sendAnswer(
 }
 
 export function sendError(reply: FastifyReply, error: ContractError): FastifyReply {
-  const { version, resumeToken, replayOf } = error.about;
-  if (version !== undefined) markHeaders(reply, { version, ...(resumeToken !== undefined && { resumeToken }) });
+  const { version, resumeToken, updatedAt, replayOf } = error.about;
+  if (version !== undefined) {
+    markHeaders(reply, {
+      version,
+      ...(updatedAt !== undefined && { updatedAt }),
+      ...(resumeToken !== undefined && { resumeToken }),
+    });
+  }
   replayHeaders(reply, replayOf);
   const { retryAfterMs } = error.detail;
   if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));

@@ -1,14 +1,14 @@
 import type { ErrorType } from "@formbridge/contract";
 import { ContractError } from "@formbridge/core";
 
-/** The HTTP number of every error type. */
+/** The HTTP status of every error type. */
 export const STATUS = {
   missing: 422,
   invalid: 422,
   conflict: 409,
   needs_approval: 409,
   upload_pending: 422,
-  delivery_failed: 502,
+  delivery_failed: 409,
   expired: 410,
   cancelled: 410,
   token_expired: 410,
@@ -22,6 +22,7 @@ export const STATUS = {
   method_not_allowed: 405,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   headers_too_large: 431,
   rate_limited: 429,
   locked: 503,
@@ -29,27 +30,27 @@ export const STATUS = {
   internal_error: 500,
 } as const satisfies Record<ErrorType, number>;
 
-/** Two types have a second number: a malformed token is a 400, and so is a submit without its key. */
+/** Two types have a second status: a malformed token is a 400, and so is a submit without its idempotency key. */
 export function statusOf(error: ContractError): number {
   if (error.type === "token_invalid" && error.detail.reason === "malformed") return 400;
   if (error.type === "invalid" && error.detail.reason === "idempotency_key_required") return 400;
   return STATUS[error.type];
 }
 
-/** What is not ours is our mistake: a 500 that tells nothing of it. */
+/** An unexpected error is our bug: a 500 without details. */
 export const asContractError = (error: unknown): ContractError =>
   error instanceof ContractError ? error : (fromFastify(error) ?? internal(error));
 
 const internal = (cause: unknown): ContractError =>
-  new ContractError("internal_error", "Something went wrong on our side; it was logged.", { cause });
+  new ContractError("internal_error", "Something went wrong in the server. It was logged; try again later.", { cause });
 
 const FASTIFY_CODES: Record<string, () => ContractError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new ContractError("payload_too_large", "The body is over the limit."),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ContractError("payload_too_large", "The body is too large."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ContractError("unsupported_media_type", "The body must be application/json."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ContractError("bad_request", "The body is not as long as Content-Length says."),
-  FST_ERR_MAX_PARAM_LENGTH: () => new ContractError("not_found", "There is nothing at this path."),
+    new ContractError("bad_request", "The body doesn't have the length that Content-Length says."),
+  FST_ERR_MAX_PARAM_LENGTH: () => new ContractError("not_found", "This path doesn't exist."),
   FST_ERR_BAD_URL: () => new ContractError("bad_request", "The URL is malformed."),
   FST_ERR_ASYNC_CONSTRAINT: () => new ContractError("bad_request", "The request is malformed."),
 };

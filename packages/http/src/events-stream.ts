@@ -3,20 +3,17 @@ import type { GetEventsQuery, IntakeEvent } from "@formbridge/contract";
 import type { Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { markHeaders } from "./encode.ts";
-import { parseAccept } from "./parse/accept.ts";
+import { preferredType } from "./parse/preferred.ts";
 import type { Parsed } from "./route.ts";
 
 const SSE = "text/event-stream";
 const JSON_LINES = "application/x-ndjson";
 const HEARTBEAT_MS = 15_000;
 
-/** The stream form that the client names and wants no less than plain JSON. */
+/** The stream format that the client prefers to plain JSON, if any. */
 export function eventForm(request: FastifyRequest): typeof SSE | typeof JSON_LINES | undefined {
-  const wanted = parseAccept(request.headers.accept);
-  const json = wanted.get("application/json") ?? wanted.get("application/*") ?? wanted.get("*/*") ?? 0;
-  const form = (wanted.get(JSON_LINES) ?? 0) > (wanted.get(SSE) ?? 0) ? JSON_LINES : SSE;
-  const quality = wanted.get(form) ?? 0;
-  return quality > 0 && quality >= json ? form : undefined;
+  const preferred = preferredType(request, ["application/json", SSE, JSON_LINES]);
+  return preferred === "application/json" ? undefined : preferred;
 }
 
 interface EventsAnswer {
@@ -32,7 +29,7 @@ export async function sendEvents(answer: EventsAnswer): Promise<FastifyReply> {
   return answer.form === SSE ? await sendLive(answer) : await sendLines(answer);
 }
 
-/** The page as JSON lines: the same events that JSON would give, one a line. */
+/** The page as JSON lines: the same events as in JSON, one per line. */
 async function sendLines({ reply, operations, parsed }: EventsAnswer): Promise<FastifyReply> {
   const { caller, target, query } = parsed;
   const { body, mark } = await operations.getEvents({ caller, target, query: query as GetEventsQuery });
@@ -42,14 +39,14 @@ async function sendLines({ reply, operations, parsed }: EventsAnswer): Promise<F
   return reply.header("content-type", `${JSON_LINES}; charset=utf-8`).send(lines);
 }
 
-/** Server-sent events from the first event, or after the one the client saw last, until it leaves. */
+/** Server-sent events, from the first one or after the last one that the client saw, until it disconnects. */
 async function sendLive({ request, reply, operations, parsed, stopping }: EventsAnswer): Promise<FastifyReply> {
   const { caller, target } = parsed;
   const query = { ...(parsed.query as GetEventsQuery) };
   const lastEventId = request.headers["last-event-id"];
   if (typeof lastEventId === "string" && lastEventId !== "") query.afterEventId = lastEventId;
   const gone = new AbortController();
-  // The answer's own end, not the connection's: one connection carries many requests.
+  // Watch the response, not the connection, which may carry many requests.
   reply.raw.once("close", () => gone.abort());
   const signal = AbortSignal.any([gone.signal, stopping]);
   const events = await operations.watchEvents({ caller, target, query, signal });
@@ -62,7 +59,7 @@ async function sendLive({ request, reply, operations, parsed, stopping }: Events
 const frame = (event: IntakeEvent): string =>
   `id: ${event.eventId}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** A comment now and then tells proxies and clients that the line is alive, and us when it is not. */
+/** A periodic comment keeps proxies and clients from closing the connection, and shows us when it is gone. */
 async function* withHeartbeat(
   events: AsyncGenerator<IntakeEvent, void, undefined>,
 ): AsyncGenerator<string, void, undefined> {
@@ -85,7 +82,7 @@ async function* withHeartbeat(
       next = events.next();
     }
   } finally {
-    // A reader that leaves between two frames: the watch must end with it.
+    // If the reader leaves between two frames, end the watch too.
     await events.return();
   }
 }

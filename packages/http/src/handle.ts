@@ -2,22 +2,30 @@ import { ContractError, type Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendAnswer } from "./encode.ts";
 import { eventForm, sendEvents } from "./events-stream.ts";
+import { isPagedList, listForm, sendList } from "./list-export.ts";
+import { type Pages, prefersHtml } from "./pages.ts";
 import { parseRequest, type RequestOptions } from "./parse/request.ts";
-import { type Check, checkBody, checkQuery } from "./parse/validate.ts";
+import { type Check, checkBody, checkLinkQuery, checkQuery } from "./parse/validate.ts";
 import type { Route } from "./route.ts";
 import { refuseForeignOrigin } from "./session-cookie.ts";
 
 export interface HandleOptions extends RequestOptions {
-  /** Aborted when the server stops: live streams end. */
+  /** Aborted when the server stops, to end live streams. */
   stopping: AbortSignal;
+  /** Absent if the pages weren't built: links then return JSON to browsers too. */
+  pages?: Pages | undefined;
 }
 
-/** How a request walks: parse by the contract, call the operation, encode. No rule lives here. */
+/** Parses according to the contract, calls the operation, encodes the response. Contains no rules. */
 export function createHandler(route: Route, operations: Operations, options: HandleOptions) {
   const bodyCheck = route.body === undefined || route.checksItself === true ? undefined : checkBody(route.body);
-  const queryCheck = route.query === undefined ? refuseQuery : checkQuery(route.query);
+  const queryCheck = queryCheckOf(route);
   const streams = route.id.startsWith("getEvents");
+  const isList = isPagedList(route);
+  const { page } = route;
+  const { pages } = options;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (page !== undefined && pages?.has(page) && prefersHtml(request)) return pages.send(page, request, reply);
     queryCheck(request.query);
     const body = bodyOf(request, bodyCheck);
     const parsed = parseRequest(request, { body, options });
@@ -25,7 +33,10 @@ export function createHandler(route: Route, operations: Operations, options: Han
     if (form !== undefined) {
       return await sendEvents({ form, request, reply, operations, parsed, stopping: options.stopping });
     }
-    if (route.setsCookie === true) refuseForeignOrigin(request, options);
+    const exported = isList ? listForm(request, route) : undefined;
+    if (exported !== undefined) return await sendList({ form: exported, route, reply, operations, parsed });
+    // A session in a header needs no origin check: no cookie is set, the page keeps it.
+    if (route.setsCookie === true && body.carrier !== "header") refuseForeignOrigin(request, options);
     return sendAnswer(reply, await route.call(operations, parsed), options);
   };
 }
@@ -39,9 +50,14 @@ function bodyOf(request: FastifyRequest, check: Check | undefined): Record<strin
   return body as Record<string, unknown>;
 }
 
-/** A parameter that would be ignored may be one that was meant. */
+function queryCheckOf({ query, isLink }: Route): Check {
+  if (isLink === true) return checkLinkQuery(query);
+  return query === undefined ? refuseQuery : checkQuery(query);
+}
+
+/** Refuse unknown parameters rather than ignore a misspelt one. */
 const refuseQuery: Check = (query) => {
   const [name] = Object.keys(query as object);
   if (name !== undefined)
-    throw new ContractError("bad_request", `The query parameter ${name.slice(0, 100)} is not known here.`);
+    throw new ContractError("bad_request", `The query parameter ${name.slice(0, 100)} is unknown.`);
 };

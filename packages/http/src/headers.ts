@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 /**
- * What every answer carries. An API has nothing to frame, sniff, cache or refer to, and any origin may call it, without
- * credentials of the browser. Constant, so that a request does not pay for computing them.
+ * On every response: no framing, sniffing, caching or referrer, and CORS for any origin without browser credentials. Constants, so
+ * they cost nothing per request.
  */
 export const EVERY_ANSWER = {
   "cache-control": "no-store",
@@ -13,14 +13,14 @@ export const EVERY_ANSWER = {
   "access-control-allow-origin": "*",
 };
 
-/** What a page of another origin may read beside the body. */
+/** Response headers that pages of other origins may read. */
 export const FOR_OTHER_ORIGINS = {
   "access-control-expose-headers":
     "ETag, Content-Type, Content-Disposition, Last-Modified, Location, Upload-Offset, Upload-Length, Tus-Resumable, Retry-After, X-Resume-Token, X-Intake-Version, X-Submission-Version, X-Request-Id, " +
     "X-Original-Request-Time, X-Next-Event-Id, Idempotent-Replayed, RateLimit, RateLimit-Policy",
 };
 
-/** What a preflight is told beside that. */
+/** Additional headers of a preflight response. */
 export const PREFLIGHT = {
   "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
   "access-control-allow-headers":
@@ -29,12 +29,12 @@ export const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
-/** Behind a TLS proxy: browsers come back by TLS only. */
+/** Behind a TLS proxy: browsers must use TLS from then on. */
 export const TLS_ONLY = { "strict-transport-security": "max-age=31536000; includeSubDomains" };
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's request id when it is a plain word, otherwise one of ours. */
+/** The caller's request id if it is safe to log, otherwise a generated one. */
 export function requestId(request?: IncomingMessage): string {
   const given = request?.headers["x-request-id"];
   return typeof given === "string" && SAFE_REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;

@@ -23,7 +23,7 @@ const bytes = { schema: { type: "string", format: "binary" } };
 const tusHeader = parameter("Tus-Resumable", "header", { description: "1.0.0", example: "1.0.0" });
 const offset = parameter("Upload-Offset", "header", { description: "How many bytes are there.", example: "0" });
 
-/** The paths that carry files themselves. What opens them is the URL, so nothing else is asked for. */
+/** The paths that transfer file contents. The signed URL is the only credential. */
 export function uploadPaths(failures: (types: readonly ErrorType[]) => Document): Record<string, Document> {
   const operation = (operationId: string, summary: string, rest: Document): Document => ({
     operationId,
@@ -54,7 +54,7 @@ export function uploadPaths(failures: (types: readonly ErrorType[]) => Document)
         responses: {
           "200": { description: "The file.", content: { "*/*": bytes } },
           "206": { description: "The part that was asked for.", content: { "*/*": bytes } },
-          ...failures(["forbidden", "not_found", "token_expired", "service_unavailable"]),
+          ...failures(["forbidden", "not_found", "token_expired", "range_not_satisfiable", "service_unavailable"]),
         },
       }),
     },

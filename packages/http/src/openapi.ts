@@ -1,6 +1,8 @@
 import { ERROR_TYPES, ErrorBodySchema, type ErrorType } from "@formbridge/contract";
 import type { TObject, TSchema } from "typebox";
 import { STATUS } from "./error-map.ts";
+import { CSV, isPagedList, JSON_LINES } from "./list-export.ts";
+import { headerComponents, headerParameters, headersOf, plainHeadersOf } from "./openapi-headers.ts";
 import { uploadPaths } from "./openapi-uploads.ts";
 import type { Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
@@ -8,7 +10,7 @@ import { SESSION_COOKIE } from "./session-cookie.ts";
 
 type Document = Record<string, unknown>;
 
-/** The contract as OpenAPI 3.1, from the same schemas that check requests. */
+/** The contract as OpenAPI 3.1, from the same schemas that validate requests. */
 export function createOpenApi(about: { version: string; publicUrl: string }): Document {
   const paths: Record<string, Record<string, Document>> = {};
   for (const route of ROUTES) {
@@ -24,9 +26,10 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: about.publicUrl }],
-    paths: { ...paths, ...uploadPaths(failures), ...serverPaths() },
+    paths: { ...paths, ...uploadPaths((errors) => failures(errors, plainHeadersOf)), ...serverPaths() },
     components: {
       schemas: { Error: plain(ErrorBodySchema) },
+      headers: headerComponents(),
       securitySchemes: {
         key: {
           type: "http",
@@ -51,7 +54,7 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
   };
 }
 
-/** Schemas carry symbols of their library; JSON keeps what the document needs. */
+/** Schemas contain symbols of their library; a round trip through JSON drops them. */
 const plain = (schema: TSchema): Document => JSON.parse(JSON.stringify(schema)) as Document;
 
 function operation(route: Route): Document {
@@ -62,7 +65,7 @@ function operation(route: Route): Document {
     security: securityOf(route),
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(route.body && { requestBody: requestBody(route.body) }),
-    responses: { ...success(route), ...failures(route.errors) },
+    responses: { ...success(route), ...failures(route.errors, (status) => headersOf(route, status)) },
   };
 }
 
@@ -73,8 +76,11 @@ function securityOf({ opensWith }: Route): Document[] {
   if (opensWith === "token") return [{ token: [] }, {}];
   if (opensWith === "key unless public") return [{ key: [] }, {}];
   if (opensWith === "link") return [{}];
+  const inSession = [{ session: [] }, { sessionCookie: [] }];
+  if (opensWith === "session") return inSession;
+  if (opensWith === "token or session") return [{ token: [] }, ...inSession];
   const both = [{ key: [] }, { token: [] }];
-  return opensWith === "token or key" ? both : [...both, { session: [] }, { sessionCookie: [] }];
+  return opensWith === "token or key" ? both : [...both, ...inSession];
 }
 
 const PATH_EXAMPLES: Record<string, string> = {
@@ -110,29 +116,6 @@ function queryParameters({ query }: Route): Document[] {
   }));
 }
 
-const header = (name: string, description: string): Document => ({
-  name,
-  in: "header",
-  required: false,
-  description,
-  schema: { type: "string" },
-});
-
-function headerParameters({ id, method, path }: Route): Document[] {
-  const headers: Document[] = [];
-  if (path.includes(":ref") && method !== "GET") {
-    headers.push(
-      header("If-Match", 'The token or version that the write is made on: rtok_…, "rtok_…", "42" or "v42-rtok_…".'),
-    );
-    headers.push(header("X-Intake-Version", "When given, must be the current version."));
-  }
-  if (id.startsWith("getSubmission")) headers.push(header("If-None-Match", "A token; 304 when nothing changed since."));
-  if (/^(createSubmission|setFields|submit)/.test(id))
-    headers.push(header("Idempotency-Key", "The same for every retry."));
-  if (id.startsWith("getEvents")) headers.push(header("Last-Event-ID", "For a live stream: go on after this event."));
-  return headers;
-}
-
 function requestBody(schema: TSchema): Document {
   const { examples, ...rest } = plain(schema) as { examples?: unknown[] };
   const [example] = examples ?? [];
@@ -146,15 +129,21 @@ function success(route: Route): Document {
     content["application/x-ndjson"] = { schema: { type: "string" } };
     content["text/event-stream"] = { schema: { type: "string" } };
   }
-  const ok = { description: "Done.", content };
+  if (isPagedList(route)) content[JSON_LINES] = { schema: { type: "string", description: "The whole list." } };
+  if (route.asCsv === true)
+    content[CSV] = { schema: { type: "string", description: "The whole list of one intake, as a table." } };
+  if (route.page !== undefined)
+    content["text/html"] = { schema: { type: "string", description: "For a browser: the page." } };
   return {
-    "200": ok,
-    ...(route.creates && { "201": { ...ok, description: "Created." } }),
-    ...(route.id.startsWith("getSubmission") && { "304": { description: "Nothing changed." } }),
+    "200": { description: "Done.", headers: headersOf(route, 200), content },
+    ...(route.creates && { "201": { description: "Created.", headers: headersOf(route, 201), content } }),
+    ...(headerParameters(route).some(({ name }) => name === "If-None-Match") && {
+      "304": { description: "Nothing changed.", headers: headersOf(route, 304) },
+    }),
   };
 }
 
-/** What may be wrong with any request: a credential that is none, or a session's cookie from a foreign page, among it. */
+/** Errors that any request can cause, such as an invalid credential, or a session cookie sent from a foreign page. */
 const ALWAYS: readonly ErrorType[] = [
   "bad_request",
   "unauthorized",
@@ -165,13 +154,14 @@ const ALWAYS: readonly ErrorType[] = [
   "internal_error",
 ];
 
-function failures(errors: readonly ErrorType[]): Document {
+function failures(errors: readonly ErrorType[], headers: (status: number) => Document): Document {
   const byStatus = Map.groupBy(new Set([...errors, ...ALWAYS]), (type) => String(STATUS[type]));
   return Object.fromEntries(
     [...byStatus].map(([status, types]) => [
       status,
       {
         description: types.map((type) => `\`${type}\`: ${ERROR_TYPES[type].meaning}`).join(" "),
+        headers: headers(Number(status)),
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
       },
     ]),
@@ -181,7 +171,12 @@ function failures(errors: readonly ErrorType[]): Document {
 function serverPath(operationId: string, summary: string, properties: Document): Document {
   const schema = { type: "object", required: ["ok"], properties: { ok: { type: "boolean" }, ...properties } };
   const content = { "application/json": { schema } };
-  const responses = { "200": { description: "Yes.", content }, "503": { description: "Not now.", content } };
+  const headers = plainHeadersOf(200);
+  const responses = {
+    ...failures([], plainHeadersOf),
+    "200": { description: "Yes.", headers, content },
+    "503": { description: "Not now.", headers, content },
+  };
   return { get: { operationId, summary, tags: ["server"], responses } };
 }
 

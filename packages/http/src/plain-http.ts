@@ -9,12 +9,12 @@ function isLoopback(address: string | undefined): boolean {
   return isIPv4(plain) && plain.startsWith("127.");
 }
 
-/** What tells nothing and takes nothing. */
-const OPEN = ["/healthz", "/readyz", "/openapi.json", "/docs"];
+/** Paths without secrets. */
+const OPEN = ["/healthz", "/readyz", "/openapi.json", "/docs", "/oai"];
 
 /**
- * Tokens, sessions and keys are neither taken nor given over a wire that others can read. Every endpoint may carry one, in its path,
- * headers, cookie or body; an operator with a TLS proxy in front says so.
+ * Refuses unencrypted requests from other machines: every endpoint may carry a token, session or key. An operator with a TLS proxy
+ * in front disables this with FORMBRIDGE_TRUST_PROXY.
  */
 export function refuseTokensInClear(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   const isFine = isLoopback(request.socket.remoteAddress) || OPEN.some((path) => request.url.startsWith(path));

@@ -1,44 +1,62 @@
 import type { ErrorType } from "@formbridge/contract";
-import type { Answer, Caller, Operations, Target } from "@formbridge/core";
+import type { Answer, Caller, KnownState, Operations, Target } from "@formbridge/core";
 import type { TSchema } from "typebox";
+import type { PageName } from "./pages.ts";
 
-/** A request after parsing: checked against its schemas, not yet against any rule. */
+/** A parsed request: it matches its schemas; no rule was checked yet. */
 export interface Parsed {
   caller: Caller;
   params: Record<string, string>;
   /** The body, checked by the route's schema; `{}` when there was none. */
   body: Record<string, unknown>;
   query: Record<string, unknown>;
-  /** The submission that path, headers and body name. */
+  /** The submission named by path, headers and body. */
   target: Target;
-  /** The header's key, or the body's. */
+  /** From the header or the body. */
   idempotencyKey?: string;
   idempotencyTtlMs?: number;
   /** How long the caller prefers to wait. */
   waitMs?: number;
-  ifNoneMatch?: string;
+  /** The tags the client has; `*`: any. */
+  ifNoneMatch?: "*" | readonly KnownState[];
 }
 
 export interface Route {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
-  /** Unique; the operation's name, and where it has several paths, which one. */
+  /** Unique: the operation's name, with a suffix if it has several paths. */
   id: string;
   summary: string;
   body?: TSchema;
-  /** The operation checks the body itself, and names every problem; the schema is for readers. */
+  /** The operation validates the body and reports every problem; the schema is only for OpenAPI. */
   checksItself?: true;
   query?: TSchema;
+  /** A link that people open: unknown query parameters (such as tracking parameters) are ignored. */
+  isLink?: true;
   response: TSchema;
-  /** Also answers 201. */
+  /** The page that a browser gets. */
+  page?: PageName;
+  /** A list of submissions, which may be requested as CSV. */
+  asCsv?: true;
+  /** May respond with 201. */
   creates?: true;
-  /** The answer may hand the browser a session. */
+  /** Accepts an idempotency key, so it may wait for another call with the same key. */
+  keyed?: true;
+  /** The response may set the session cookie. */
   setsCookie?: true;
-  /** What a caller must show. */
-  opensWith: "key" | "token" | "token or key" | "token, session or key" | "key unless public" | "link";
+  /** The required credential. */
+  opensWith:
+    | "key"
+    | "token"
+    | "session"
+    | "token or session"
+    | "token or key"
+    | "token, session or key"
+    | "key unless public"
+    | "link";
   errors: readonly ErrorType[];
   call(operations: Operations, request: Parsed): Promise<Answer<unknown>>;
 }
 
-/** How `:token` looks: any other word at its place is another path. */
+/** The format of `:token`; anything else in its place is a different path. */
 export const TOKEN_SHAPE = "rtok_[^/]+";

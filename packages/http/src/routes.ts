@@ -1,5 +1,6 @@
 import type { Route } from "./route.ts";
 import { byKeyRoutes } from "./routes/by-key.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
 import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...handoffRoutes("/resume/:ref"),
   ...linkRoutes,
   ...byKeyRoutes,
+  ...deliveryRoutes,
   ...reviewRoutes,
   ...intakeRoutes,
   ...keyRoutes,

@@ -14,10 +14,13 @@ import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
 import { asContractError } from "./error-map.ts";
 import { createHandler } from "./handle.ts";
+import { HARVEST_METHODS, type HarvestDoor, registerHarvestEndpoint } from "./harvest-endpoint.ts";
 import { EVERY_ANSWER, FOR_OTHER_ORIGINS, PREFLIGHT, requestId, TLS_ONLY } from "./headers.ts";
 import { createMethodFinder } from "./known-methods.ts";
-import { leaveTogether } from "./leave-together.ts";
+import { type AnsweredRequest, reportAnswers, type Scrape, serveMetrics } from "./observed.ts";
 import { createOpenApi } from "./openapi.ts";
+import { createPages, type PagesOptions } from "./pages.ts";
+import { refuseNul } from "./parse/nul.ts";
 import { refuseTokensInClear } from "./plain-http.ts";
 import { TOKEN_SHAPE } from "./route.ts";
 import { ROUTES } from "./routes.ts";
@@ -25,7 +28,7 @@ import { BYTE_PATHS, carriesBytes, registerUploadBytes } from "./upload-bytes.ts
 
 export interface HttpOptions {
   operations: Operations;
-  /** The backends that readiness asks, by name. */
+  /** Health of each backend, for readiness. */
   health: () => Promise<Record<string, Health>>;
   logger: FastifyBaseLogger;
   version: string;
@@ -35,61 +38,73 @@ export interface HttpOptions {
   maxKeys: number;
   maxHeaderBytes: number;
   requestTimeoutMs: number;
-  /** A client that sends a file may be slow, and silent for no longer than this. */
+  /** Idle timeout of uploads. */
   uploadIdleMs: number;
-  /** A client that does not read its answer holds a stop up for no longer. */
+  /** How long a shutdown waits for open connections. */
   stopGraceMs: number;
   trustProxy: boolean;
   allowTestHeaders: boolean;
-  /** The agent protocol; absent: there is no `/mcp`. */
+  /** Called after every response. */
+  onAnswered?: (request: AnsweredRequest) => void;
+  /** Serves `/metrics` here if present. */
+  scrape?: Scrape | undefined;
+  /** The web pages; absent: links return JSON to browsers too. */
+  pages?: PagesOptions;
+  /** MCP; absent: no `/mcp`. */
   agents?: AgentDoor;
+  /** OAI-PMH; absent: no `/oai`. */
+  harvest?: HarvestDoor;
 }
 
 const CLOSE_IDLE_EVERY_MS = 20;
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The HTTP binding: one row of `ROUTES` an endpoint, and what all of them share. */
+/** The HTTP binding: one row of `ROUTES` per endpoint, and what they share. */
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
   const stop = new AbortController();
   const app = Fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.maxBodyBytes,
-    // Bodies have a rule of their own; a header block must be there in time.
+    // Bodies have their own timeout (`createBodyTimeout`); headers have `headersTimeout`.
     requestTimeout: 0,
     routerOptions: { maxParamLength: 1024 },
-    // One proxy: what it adds to X-Forwarded-For is true, what came before is whatever the client wrote.
+    // Trust one hop: earlier entries of X-Forwarded-For come from the client.
     trustProxy: options.trustProxy ? (_address, hop) => hop === 0 : false,
     forceCloseConnections: "idle",
-    // A request without Host is refused by us, in the envelope.
+    // We refuse a request without Host ourselves, with the error envelope.
     http: { maxHeaderSize: options.maxHeaderBytes, requireHostHeader: false },
     genReqId: requestId,
-    // A logger a request costs more than the few that log anything are worth; they name the request themselves.
+    // A child logger per request is expensive, and few requests log; those name the request id themselves.
     childLoggerFactory: (logger) => logger,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) =>
       sendError(reply.header("x-request-id", request.id).headers(EVERY_ANSWER), asContractError(error)),
   });
   answerOddRequests(app.server);
-  app.server.on("connection", leaveTogether);
   app.server.headersTimeout = options.requestTimeoutMs;
+  if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered);
+  if (options.scrape !== undefined) serveMetrics(app, options.scrape);
   shareBehaviour(app, options);
   app.addHook("onRequest", createBodyTimeout(options.requestTimeoutMs, carriesBytes));
   app.addHook("preHandler", createCohorts());
   app.options("*", (_request, reply) => reply.code(204).headers(PREFLIGHT).send());
   if (!options.trustProxy) app.addHook("onRequest", refuseTokensInClear);
+  const pages = options.pages === undefined ? undefined : createPages(options.pages);
+  pages?.register(app);
   for (const route of ROUTES) {
-    const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal });
+    const handler = createHandler(route, options.operations, { ...options, stopping: stop.signal, pages });
     app.route({ method: route.method, url: route.path.replace(":token", `:token(^${TOKEN_SHAPE}$)`), handler });
   }
   if (options.agents !== undefined) registerAgentEndpoint(app, options.agents);
+  if (options.harvest !== undefined) registerHarvestEndpoint(app, options.harvest);
   registerUploadBytes(app, { ...options, idleMs: options.uploadIdleMs });
   registerHealth(app, options);
   await registerDocs(app, createOpenApi(options));
-  // Live streams never end by themselves: they are told, so that what was accepted can finish.
+  // End live streams, then let accepted requests finish.
   app.addHook("preClose", async () => {
     stop.abort();
-    // A connection that was busy when the server began to close is kept alive after its answer, for nobody.
+    // Connections that were busy when closing began become idle later.
     const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
     const giveUp = setTimeout(() => app.server.closeAllConnections(), options.stopGraceMs);
     app.server.once("close", () => {
@@ -115,45 +130,43 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id).headers(constant);
     if (request.headers.origin !== undefined) reply.headers(FOR_OTHER_ORIGINS);
-    // Fastify would look for a body first, and trip over its absence.
+    // Before Fastify looks for a body, which such requests lack.
     if (!METHODS.has(request.method)) return refuseMissing(request, reply);
     const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;
-    done(hasHost ? undefined : new ContractError("bad_request", "The Host header is missing."));
+    if (!hasHost) throw new ContractError("bad_request", "The Host header is missing.");
+    refuseNul(request);
+    done();
   });
-  if (["debug", "trace"].includes(options.logger.level)) app.addHook("onResponse", logAnswer);
   app.setErrorHandler((error, request, reply) => {
     const known = asContractError(error);
-    // A store that is down says why in its cause; the caller is not told.
-    const cause =
-      known.type === "internal_error" ? error : known.type === "service_unavailable" ? known.cause : undefined;
-    if (cause !== undefined) request.log.error({ err: cause, requestId: request.id }, "request failed");
+    if (known.type === "internal_error") request.log.error({ err: error, requestId: request.id }, "request failed");
+    noteCause(request, known);
     return sendError(reply, known);
   });
   app.setNotFoundHandler(refuseMissing);
 }
 
-const methodsOf = createMethodFinder([...ROUTES, ...BYTE_PATHS]);
+/** Log the cause of an outage; don't send it to the caller. */
+function noteCause({ facts }: FastifyRequest, { type, cause }: ContractError): void {
+  if (facts === undefined) return;
+  facts.outcome ??= type;
+  if (type === "service_unavailable" && cause instanceof Error) facts.cause = causesOf(cause);
+}
 
-/** Tells a wrong path from a wrong method. */
+const causesOf = (error: Error): string =>
+  error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+
+const methodsOf = createMethodFinder([...ROUTES, ...BYTE_PATHS, ...HARVEST_METHODS]);
+
+/** 404 for a wrong path, 405 for a wrong method. */
 function refuseMissing(request: FastifyRequest, reply: FastifyReply): void {
   const methods = methodsOf(request.url);
   if (methods.length === 0) {
-    sendError(reply, new ContractError("not_found", "There is nothing at this path."));
+    sendError(reply, new ContractError("not_found", "This path doesn't exist."));
     return;
   }
   reply.header("allow", methods.join(", "));
-  sendError(reply, new ContractError("method_not_allowed", `This path takes ${methods.join(", ")}.`));
-}
-
-/** The route, not the URL: a path may hold a token. */
-function logAnswer(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const { method, log, id: requestId } = request;
-  const route = request.routeOptions.url ?? "unknown";
-  log.debug(
-    { requestId, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 100) / 100 },
-    "answered",
-  );
-  done();
+  sendError(reply, new ContractError("method_not_allowed", `This path accepts ${methods.join(", ")}.`));
 }
 
 function registerHealth(app: FastifyInstance, { health, version }: HttpOptions): void {

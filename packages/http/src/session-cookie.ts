@@ -1,57 +1,61 @@
 import { ContractError } from "@formbridge/core";
+import { parseCookie, stringifySetCookie } from "cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 export interface CookieOptions {
   publicUrl: string;
-  /** TLS ends in front of us; without it we serve loopback only, where browsers want no `Secure`. */
+  /** A TLS proxy is in front. Without one we serve loopback only, over plain HTTP, where a `Secure` cookie would be dropped. */
   trustProxy: boolean;
 }
 
 export const SESSION_COOKIE = "formbridge_session";
-const COOKIE = new RegExp(`(?:^|; *)${SESSION_COOKIE}=([^;\\s]*)`);
 
-/** The cookie goes to the paths of its submission alone: a human may have several open. */
+/** Scoped to the submission's path, because a person may have several submissions open. */
 export function setSessionCookie(
   reply: FastifyReply,
   opened: { session: string; submissionId: string; ttlMs: number },
   { publicUrl, trustProxy }: CookieOptions,
 ): void {
   const folder = new URL(publicUrl).pathname.replace(/\/$/, "");
-  const parts = [
-    `${SESSION_COOKIE}=${opened.session}`,
-    `Path=${folder}/submissions/${opened.submissionId}`,
-    `Max-Age=${Math.max(0, Math.floor(opened.ttlMs / 1000))}`,
-    "HttpOnly",
-    "SameSite=Strict",
-    ...(trustProxy ? ["Secure"] : []),
-  ];
-  reply.header("set-cookie", parts.join("; "));
+  const cookie = stringifySetCookie({
+    name: SESSION_COOKIE,
+    value: opened.session,
+    path: `${folder}/submissions/${opened.submissionId}`,
+    maxAge: Math.max(0, Math.floor(opened.ttlMs / 1000)),
+    httpOnly: true,
+    sameSite: "strict",
+    secure: trustProxy,
+  });
+  reply.header("set-cookie", cookie);
 }
 
-/** Does the browser say that a page of ours is calling? */
-function isOurs(origin: string, request: FastifyRequest, { publicUrl, trustProxy }: CookieOptions): boolean {
+/** Whether the request comes from one of our own pages. */
+function isOwnOrigin(origin: string, request: FastifyRequest, { publicUrl, trustProxy }: CookieOptions): boolean {
   if (!URL.canParse(origin)) return false;
   const { host, protocol } = new URL(origin);
-  // Behind TLS, a page that came without it may be anybody's.
+  // Behind TLS, a page loaded over plain HTTP may have been tampered with.
   const isSafe = !trustProxy || protocol === "https:";
   return origin === new URL(publicUrl).origin || (isSafe && host === request.headers.host);
 }
 
-/** A page of another origin must neither use a human's session nor slip one to them. */
+/** Keeps other sites from using a person's session, and from planting one in their browser. */
 export function refuseForeignOrigin(request: FastifyRequest, options: CookieOptions): void {
   const { origin } = request.headers;
-  if (origin !== undefined && !isOurs(origin, request, options)) throw foreign();
+  if (origin !== undefined && !isOwnOrigin(origin, request, options)) throw foreignOrigin();
 }
 
-const foreign = (): ContractError =>
-  new ContractError("forbidden", "A session's cookie works from our own pages only: Origin is missing or foreign.");
+const foreignOrigin = (): ContractError =>
+  new ContractError(
+    "forbidden",
+    "A session cookie only works from the server's own pages: Origin is missing or different.",
+  );
 
-/** The session in the cookie. A browser sends it unasked, so a write must also say by its Origin that a page of ours made it. */
+/** Browsers attach cookies to cross-site requests too, so a write also needs an `Origin` of ours (CSRF). */
 export function sessionInCookie(request: FastifyRequest, options: CookieOptions): string | undefined {
-  const session = COOKIE.exec(request.headers.cookie ?? "")?.[1];
+  const session = parseCookie(request.headers.cookie ?? "")[SESSION_COOKIE];
   if (session === undefined) return undefined;
   const isRead = request.method === "GET" || request.method === "HEAD";
-  if (!isRead && request.headers.origin === undefined) throw foreign();
+  if (!isRead && request.headers.origin === undefined) throw foreignOrigin();
   refuseForeignOrigin(request, options);
   return session;
 }

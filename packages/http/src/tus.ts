@@ -12,11 +12,11 @@ export interface TusRequest {
   body: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** A client that comes back for its upload ends the request that it was cut off from. */
+/** A client that resumes its upload ends its own earlier request, which may still be hanging. */
 const locker = new MemoryLocker();
 const DRAIN_MS = 200;
 
-/** The store of one upload: it was made when the file was announced, so there is nothing to create. */
+/** The store of one upload. It exists since the file was announced, so there is nothing to create. */
 class OneUpload extends DataStore {
   readonly #upload: ResumableUpload;
 
@@ -45,7 +45,7 @@ class OneUpload extends DataStore {
   }
 }
 
-/** What the protocol's own refusals mean in the contract. */
+/** The library's status codes as error types of the contract. */
 const TYPES: Record<number, ErrorType> = {
   403: "bad_request",
   404: "not_found",
@@ -55,11 +55,11 @@ const TYPES: Record<number, ErrorType> = {
   413: "payload_too_large",
   415: "unsupported_media_type",
   423: "conflict",
-  // Another request did not let go of the upload in time.
+  // Another request didn't release the upload in time.
   500: "service_unavailable",
 };
 
-/** Speaks tus 1.0 about one upload. The protocol is the library's; what it refuses is told in our envelope. */
+/** Serves tus 1.0 for one upload. The library implements the protocol; its refusals get our error envelope. */
 export async function serveTus(about: TusRequest): Promise<FastifyReply> {
   const { reply, upload } = about;
   let thrown: unknown;
@@ -90,12 +90,12 @@ function refusalOf(status: number, thrown: unknown, words: string): unknown {
   if (thrown instanceof ContractError) return thrown;
   if (thrown instanceof Error && !("status_code" in thrown)) return thrown;
   const type = TYPES[status] ?? "bad_request";
-  return new ContractError(type, words.trim() || "The request does not fit the upload.");
+  return new ContractError(type, words.trim() || "The request doesn't match the upload.");
 }
 
 function webRequest({ request, body }: TusRequest): Request {
   const headers = new Headers();
-  // Without a body there is nothing that a type or a length would be about: a POST that brings bytes brings them for nobody.
+  // Without a body, don't pass on headers about one: the bytes of a POST are ignored.
   const told = body === undefined ? /^(?:tus-|upload-)/ : /^(?:tus-|upload-|content-)/;
   for (const [name, value] of Object.entries(request.headers)) {
     if (typeof value === "string" && told.test(name)) headers.set(name, value);

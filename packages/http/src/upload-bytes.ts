@@ -1,17 +1,17 @@
 import type { IncomingMessage } from "node:http";
-import { ContractError, type Operations } from "@formbridge/core";
+import { ContractError, type Operations, type UploadContent } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendAnswer } from "./encode.ts";
-import { type ByteRange, parseRange } from "./parse/range.ts";
+import { parseRange } from "./parse/range.ts";
 import type { CookieOptions } from "./session-cookie.ts";
 
 export interface UploadBytesOptions extends CookieOptions {
   operations: Operations;
-  /** How long a client may be silent while it sends. */
+  /** Idle timeout while a client sends. */
   idleMs: number;
 }
 
-/** The paths that carry files themselves: JSON and its limits do not apply here, a signed URL is all that opens them. */
+/** Paths that transfer file contents. JSON limits don't apply; the signed URL is the only credential. */
 export const BYTE_PATHS = [
   { method: "PUT", path: "/uploads/:uploadId" },
   { method: "GET", path: "/uploads/:uploadId" },
@@ -20,7 +20,7 @@ export const BYTE_PATHS = [
   { method: "POST", path: "/uploads/:uploadId/resumable" },
 ] as const;
 
-/** A request whose body takes as long as its client needs, as long as bytes keep coming. */
+/** Requests with an idle timeout instead of a total one. */
 export const carriesBytes = ({ method, url }: { method?: string | undefined; url?: string | undefined }): boolean =>
   (method === "PUT" && /^\/uploads\/[^/?]+(?:\?|$)/.test(url ?? "")) ||
   (method === "PATCH" && /^\/uploads\/[^/?]+\/resumable(?:\?|$)/.test(url ?? ""));
@@ -28,8 +28,9 @@ export const carriesBytes = ({ method, url }: { method?: string | undefined; url
 export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Whatever type was announced: the body stays a stream that the handler reads.
+    // Any content type: the handler reads the body as a stream.
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    scope.addHook("onRequest", setTypeAside);
     const { operations } = options;
     scope.put("/uploads/:uploadId", async (request, reply) => {
       const answer = await closing(request, reply, async () => {
@@ -51,7 +52,9 @@ export function registerUploadBytes(app: FastifyInstance, options: UploadBytesOp
           const upload = await operations.resumeUpload(grantOf(request));
           const body = request.method === "PATCH" ? bodyOf(request, options.idleMs) : undefined;
           const { serveTus } = await import("./tus.ts");
-          return await serveTus({ request, reply, upload, body });
+          return await serveTus({ request, reply, upload, body }).catch((error: unknown) => {
+            throw upload.explain(error);
+          });
         }),
     });
   });
@@ -61,24 +64,39 @@ function grantOf(request: FastifyRequest): { uploadId: string; grant: string } {
   const { uploadId = "" } = request.params as { uploadId?: string };
   const { grant, ...others } = request.query as Record<string, unknown>;
   if (typeof grant !== "string" || Object.keys(others).length > 0) {
-    throw new ContractError("forbidden", "This path needs a URL that this server has signed, as it was given.");
+    throw new ContractError("forbidden", "This path needs a URL that this server has signed. Use it unchanged.", {
+      nextActions: [{ action: "request_upload", hint: "Use the URL unchanged, or announce the file again." }],
+    });
   }
   return { uploadId, grant };
 }
 
-function announcedBy({ headers }: FastifyRequest): { contentLength?: number; contentType?: string } {
+/** The Content-Type that the client sent, verbatim. */
+const givenTypes = new WeakMap<IncomingMessage, string>();
+
+/** Fastify rejects malformed content types before our handler could name the expected one. */
+function setTypeAside({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const type = raw.headers["content-type"];
+  if (type !== undefined && raw.method === "PUT") {
+    givenTypes.set(raw, type);
+    raw.headers["content-type"] = "application/octet-stream";
+  }
+  done();
+}
+
+function announcedBy({ headers, raw }: FastifyRequest): { contentLength?: number; contentType?: string } {
   const length = headers["content-length"];
-  const type = headers["content-type"];
+  const type = givenTypes.get(raw);
   return {
     ...(length !== undefined && headers["transfer-encoding"] === undefined && { contentLength: Number(length) }),
     ...(type !== undefined && { contentType: type }),
   };
 }
 
-/** What is this small is read to its end and thrown away; for more, the connection is given up. */
+/** Up to this size the rest of a refused body is drained; beyond it the connection is closed. */
 const MAX_DRAIN = 1_048_576;
 
-/** A refusal while the body is still coming: whoever sends it should stop. */
+/** After a refusal, stops the client from sending the rest of the body. */
 async function closing<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -91,10 +109,10 @@ async function closing<T>(request: FastifyRequest, reply: FastifyReply, work: ()
   }
 }
 
-/** Bodies that nobody wants any more. */
+/** Bodies of refused requests. */
 const unwanted = new WeakSet<IncomingMessage>();
 
-/** The next request on this connection must not wait for one that was given up. */
+/** Read the rest so that the next request on this connection can proceed. */
 function drain(raw: IncomingMessage): void {
   unwanted.add(raw);
   raw.removeAllListeners("readable");
@@ -104,7 +122,7 @@ function drain(raw: IncomingMessage): void {
 const ended = (cause: unknown): ContractError =>
   new ContractError("bad_request", "The body ended too early.", { cause });
 
-/** The body, piece by piece. Silence ends it, slowness does not: the time is counted anew with every piece. */
+/** The body in chunks, with an idle timeout per chunk. */
 async function* bodyOf({ raw }: FastifyRequest, idleMs: number): AsyncGenerator<Uint8Array, void, undefined> {
   if (unwanted.has(raw)) return;
   const pieces = raw.iterator({ destroyOnReturn: false });
@@ -123,7 +141,7 @@ async function* bodyOf({ raw }: FastifyRequest, idleMs: number): AsyncGenerator<
 async function within<T>(next: Promise<T>, idleMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
-    const words = `No byte came for ${idleMs} ms.`;
+    const words = `Nothing was received for ${idleMs} ms.`;
     timer = setTimeout(() => reject(new ContractError("bad_request", words, { retryable: true })), idleMs);
   });
   try {
@@ -133,7 +151,7 @@ async function within<T>(next: Promise<T>, idleMs: number): Promise<T> {
   }
 }
 
-/** To be saved, never shown: whatever is inside, no browser runs it in our name. */
+/** Download only: a browser must never run the content on our origin. */
 const SAVED_ONLY = {
   "content-security-policy": "default-src 'none'; sandbox",
   "x-content-type-options": "nosniff",
@@ -144,10 +162,26 @@ const SAVED_ONLY = {
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, operations: Operations): Promise<FastifyReply> {
   const file = await operations.readUpload(grantOf(request));
+  try {
+    return await sendContent(request, reply, file);
+  } catch (error) {
+    throw file.explain(error);
+  }
+}
+
+async function sendContent(request: FastifyRequest, reply: FastifyReply, file: UploadContent): Promise<FastifyReply> {
   const etag = `"${file.sha256}"`;
   const range = rangeOf(request, { etag, sizeBytes: file.sizeBytes });
+  if (range === "beyond") {
+    reply.header("content-range", `bytes */${file.sizeBytes}`);
+    throw new ContractError(
+      "range_not_satisfiable",
+      `The file has ${file.sizeBytes} bytes. Ask for a range within them.`,
+      { nextActions: [{ action: "fetch_current_state", hint: "Ask for the whole file, or for a range within it." }] },
+    );
+  }
   const { start, end } = range ?? { start: 0, end: file.sizeBytes - 1 };
-  // Before a header is set: a file that can't be read is no attachment.
+  // Open the file before setting headers, so that a failure is an ordinary error response.
   const bytes = request.method === "HEAD" ? undefined : await file.read(range);
   reply.headers({
     ...SAVED_ONLY,
@@ -161,8 +195,8 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, operations
   return reply.send(bytes);
 }
 
-/** `If-Range`: a part is of use only to whoever has another part of the same file. */
-function rangeOf({ headers }: FastifyRequest, file: { etag: string; sizeBytes: number }): ByteRange | undefined {
+/** `If-Range`: send a part only if the client's other parts are of the same file. */
+function rangeOf({ headers }: FastifyRequest, file: { etag: string; sizeBytes: number }) {
   const wanted = headers["if-range"];
   return wanted === undefined || wanted === file.etag ? parseRange(headers.range, file.sizeBytes) : undefined;
 }

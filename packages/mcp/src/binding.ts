@@ -1,7 +1,9 @@
-import type { Caller, Operations } from "@formbridge/core";
+import type { Caller, Operations, Policy } from "@formbridge/core";
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
-import { callTool } from "./call-tool.ts";
+import { isTooMuch, TOO_MUCH } from "./batch.ts";
+import { callTool, type OnCall } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
+import { createFormPage } from "./form/form-page.ts";
 import { withFormTools } from "./form/listed-form.ts";
 import { NO_HOST } from "./human/host-side.ts";
 import { createRequestStates, type Seal } from "./human/request-state.ts";
@@ -13,21 +15,24 @@ import { createServer, type ServerOptions, type ServerParts, serverInfoOf } from
 export interface McpOptions {
   operations: Operations;
   tools: ToolsMode;
-  /** How long a resume token lives where an intake does not say so: told in descriptions. */
-  tokenTtlMs: number;
+  /** The lifetimes stated in tool descriptions. */
+  policy: Policy;
   version: string;
-  /** Seals what travels through a client between two rounds of a call. */
+  /** Seals the state that passes through a client between two rounds of a call. */
   seal: Seal;
   now(): number;
-  /** How long a host is given to put a question to its person. Hosts end calls after a minute: less than that. */
+  /** How long a host may take to ask its user. Keep it below a minute, after which hosts end calls. */
   askTimeoutMs: number;
-  /** Where a host's form sends files to. */
+  /** The origins that a host's form uploads files to. */
   uploadOrigins(): readonly string[];
+  /** The form's script as built from apps/web; without it hosts show no form. */
+  formScript?: string | undefined;
   onError(error: unknown): void;
+  onCall?: OnCall;
   serverClass?: ServerOptions["serverClass"];
 }
 
-/** A request of the agent protocol, after the door: parsed, and by whom. */
+/** An authenticated and parsed MCP request. */
 export interface McpRequest {
   request: Request;
   body: unknown;
@@ -37,42 +42,32 @@ export interface McpRequest {
 type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface McpBinding {
-  /** Serves one HTTP request, of any revision of the protocol. Throws the contract's error for a key that is not good. */
+  /** Serves one HTTP request of any protocol revision. Throws a contract error if the API key is invalid. */
   fetch(request: McpRequest): Promise<Response>;
-  /** The answer to a plain request, as text; undefined: `fetch` knows what it is. Throws like `fetch`. */
+  /** Answers a plain request as text, or returns undefined to leave it to `fetch`. Throws like `fetch`. */
   answer(request: Omit<McpRequest, "request"> & { headers: IncomingHeaders }): Promise<string | undefined>;
-  /** What the server of a connection works with. */
+  /** What a connection's server needs. */
   parts: ServerParts;
-  /** Calls when tools may have changed; answers how to stop. */
+  /** Calls back when tools may have changed; returns how to unsubscribe. */
   onToolsChanged(changed: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** People take their time; a call that is older than this is one that nobody waits for. */
+/** People take their time, but after this long nobody waits for the call any more. */
 const STATE_LIFE_MS = 900_000;
 
-/** How long a stop waits for calls that are being answered. */
+/** How long stopping waits for calls in flight. */
 const STOP_MS = 2_000;
 
-/** Nothing that is answered at once looks whether its caller is still there. */
+/** For calls that are answered at once and never check whether the caller is still there. */
 const NEVER = new AbortController().signal;
-
-/** A short message may have a long answer: a batch must not be a way to ask for thousands of them. */
-const MAX_BATCH = 20;
-
-/** The longest answers are lists, and nobody needs the same one twice. */
-function isTooMuch(batch: readonly unknown[]): boolean {
-  const methods = batch.map((message) => (message as { method?: unknown } | null)?.method);
-  const lists = methods.filter((method) => typeof method === "string" && method.endsWith("/list"));
-  return batch.length > MAX_BATCH || new Set(lists).size < lists.length;
-}
 
 const tooMuchAtOnce = (): Response =>
   Response.json(
     {
       jsonrpc: "2.0",
       id: null,
-      error: { code: -32600, message: `A batch has at most ${MAX_BATCH} messages, and asks for a list once.` },
+      error: { code: -32600, message: TOO_MUCH },
     },
     { status: 400 },
   );
@@ -83,7 +78,7 @@ const callers = new WeakMap<AuthInfo, Caller>();
 export async function createMcpBinding(options: McpOptions): Promise<McpBinding> {
   const { operations, version, now, askTimeoutMs, uploadOrigins, onError, serverClass } = options;
   const stop = new AbortController();
-  const catalog = createCatalog({ operations, mode: options.tools, tokenTtlMs: options.tokenTtlMs });
+  const catalog = createCatalog({ operations, mode: options.tools, policy: options.policy });
   const serverInfo = serverInfoOf(version);
   const inFlight = createInFlight();
   const parts: ServerParts = {
@@ -94,8 +89,10 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     inFlight,
     askTimeoutMs,
     uploadOrigins,
+    formPage: options.formScript === undefined ? undefined : createFormPage(options.formScript),
     stopping: stop.signal,
     onError,
+    onCall: options.onCall,
   };
   const handler = createMcpHandler((context) => {
     const caller = context.authInfo === undefined ? undefined : callers.get(context.authInfo);
@@ -114,7 +111,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     async fetch({ request, body, caller }) {
       if (Array.isArray(body) && isTooMuch(body)) return tooMuchAtOnce();
       await operations.checkCaller({ caller });
-      // The SDK hands this on untouched; the credential itself stays with us.
+      // The SDK passes this on untouched; the credential itself stays with us.
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [] };
       callers.set(authInfo, caller);
       return await handler.fetch(request, { authInfo, parsedBody: body });
@@ -137,7 +134,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     },
     async close() {
       unwatch();
-      // Whoever waits is answered first: closing cuts lines.
+      // Let waiting calls respond first: closing cuts their connections.
       stop.abort();
       await inFlight.ended(STOP_MS);
       await handler.close();

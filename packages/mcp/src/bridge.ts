@@ -3,7 +3,7 @@ import type { JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontex
 import { createLineWire, type LineWireOptions } from "./line-wire.ts";
 
 export interface BridgeOptions {
-  /** The endpoint of the server, `…/mcp`. */
+  /** The server's endpoint, `…/mcp`. */
   url: string;
   key?: string;
   input?: Readable;
@@ -13,13 +13,13 @@ export interface BridgeOptions {
   onError(error: Error): void;
 }
 
-/** Joins a host on standard input and output with a server elsewhere: every message goes on as it is. */
+/** Connects a host on stdin and stdout to a remote server, passing every message on unchanged. */
 export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Promise<void>; finish(): void }> {
   const { url, key, input = process.stdin, output = process.stdout } = options;
   const onError = (error: Error): void => options.onError(new Error(wordsOf(error, key)));
   const { maxMessageBytes, parse } = options;
   const { transport: near, finish } = createLineWire({ input, output, maxMessageBytes, parse });
-  // Only who passes messages on needs a client.
+  // Loaded here because only the bridge needs a client.
   const client = await import("@modelcontextprotocol/client");
   const far = new client.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } },
@@ -36,14 +36,14 @@ export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Prom
   near.onmessage = (message) => {
     far.send(message).catch((error: Error) => {
       onError(error);
-      // Without an answer the host would wait for its own time-out.
+      // Without a response the host would wait for its own timeout.
       if ("method" in message && "id" in message) answer(unreachable(message.id, wordsOf(error, key)));
     });
   };
   const ended = new Promise<void>((resolve) => {
     near.onclose = () => {
       far.close().catch(onError);
-      // An input that is still open would keep the process.
+      // An open stdin would keep the process alive.
       input.destroy();
       resolve();
     };
@@ -53,14 +53,14 @@ export async function bridgeStdio(options: BridgeOptions): Promise<{ ended: Prom
   return { ended, finish };
 }
 
-/** What was agreed on is named with every later request, which older revisions ask for. */
+/** Older revisions require the negotiated version in every later request. */
 function noteVersion(message: JSONRPCMessage, far: StreamableHTTPClientTransport): void {
   if (!("result" in message)) return;
   const { protocolVersion } = message.result as { protocolVersion?: unknown };
   if (typeof protocolVersion === "string") far.setProtocolVersion(protocolVersion);
 }
 
-/** Why it failed, as far as the words go. What a server answers may repeat what it was sent: never the key. */
+/** Why it failed. A server's response may repeat what it was sent, so remove the API key. */
 function wordsOf({ message, cause }: Error, key: string | undefined): string {
   const why = cause instanceof Error && !message.includes(cause.message) ? `${message} (${reasonOf(cause)})` : message;
   return key === undefined ? why : why.replaceAll(key, "[key]");
@@ -72,5 +72,5 @@ const reasonOf = (cause: Error & { code?: unknown }): string =>
 const unreachable = (id: string | number, words: string): JSONRPCMessage => ({
   jsonrpc: "2.0",
   id,
-  error: { code: -32000, message: `The FormBridge server could not be asked: ${words.slice(0, 300)}` },
+  error: { code: -32000, message: `The FormBridge server couldn't be reached: ${words.slice(0, 300)}` },
 });

@@ -1,14 +1,12 @@
 import type { ActorInput } from "@formbridge/contract";
-import { type Caller, ContractError, type Operations } from "@formbridge/core";
-import { errorAnswer } from "./answers/error-result.ts";
-import { proposalFor } from "./answers/proposal.ts";
+import { type Caller, ContractError, errorBody, type Operations } from "@formbridge/core";
+import { refusal } from "./answers/refusal.ts";
 import { type ToolResult, toolResult } from "./answers/result.ts";
-import { shortError } from "./answers/short.ts";
 import type { CallerView } from "./catalog.ts";
+import { formTool } from "./form/form-tool.ts";
 import { AnsweredInstead, type HostSide } from "./human/host-side.ts";
 import { guideOf } from "./schema/guide.ts";
 import { checkArguments } from "./tools/check-arguments.ts";
-import { genericToolName, intakeToolName } from "./tools/table.ts";
 import type { Tool, ToolCall } from "./tools/tool.ts";
 
 export interface CallToolOptions {
@@ -21,18 +19,35 @@ export interface CallToolOptions {
   signal: AbortSignal;
   host: HostSide;
   onError(error: unknown): void;
+  onCall?: OnCall | undefined;
 }
 
-/** How a tool call walks: find the tool, check the arguments, call the operation, make the answer. Undefined: there is no such tool. */
+/** Told about every call, by the tool's generic name. */
+export type OnCall = (call: { tool: string; outcome: "success" | "error"; ms: number }) => void;
+
+/**
+ * Finds the tool, checks the arguments, calls the operation and builds the result. Returns undefined if there is no
+ * such tool.
+ */
 export async function callTool(options: CallToolOptions): Promise<ToolResult | undefined> {
   const found = options.view.find(options.name);
   if (found === undefined) return undefined;
-  const { tool, intake } = found;
+  const { tool } = found;
+  const began = performance.now();
+  const result = await callFound(options, found);
+  const outcome = result.isError === true ? "error" : "success";
+  options.onCall?.({ tool: tool.generic, outcome, ms: performance.now() - began });
+  return result;
+}
+
+type FoundTool = NonNullable<ReturnType<CallerView["find"]>>;
+
+async function callFound(options: CallToolOptions, { tool, intake }: FoundTool): Promise<ToolResult> {
   const { operations, caller, actor, signal, host } = options;
   const intakeId = intake?.definition.id;
   const call: ToolCall = {
     operations,
-    caller,
+    caller: { ...caller, forModel: true },
     actor,
     signal,
     host,
@@ -41,13 +56,33 @@ export async function callTool(options: CallToolOptions): Promise<ToolResult | u
   };
   try {
     const checked = { ...call, args: checkArguments(tool, options.args ?? {}, intakeId) };
+    requireSubmission(tool, checked, options.view);
     return await answered(tool, checked);
   } catch (cause) {
     if (cause instanceof AnsweredInstead) throw cause;
     const error = asContractError(cause, options);
-    const schema = intake?.definition.schema;
-    return await refused(error, { tool, call: { ...call, args: argsOf(options.args) }, schema });
+    const met = { ...call, args: argsOf(options.args) };
+    // The form decides what to do next itself, so it gets the whole error.
+    return tool === formTool
+      ? toolResult({ ...errorBody(error) }, { isError: true })
+      : await refusal(error, { tool, call: met, view: options.view });
   }
+}
+
+/** A call about a submission must identify it in a way that this caller can use; a session implies its own. */
+function requireSubmission(tool: Tool, { caller, args }: ToolCall, view: CallerView): void {
+  const isAbout = Object.hasOwn(tool.args.properties, "resumeToken") && caller.session === undefined;
+  if (!isAbout || args.resumeToken !== undefined) return;
+  if (view.needsToken) {
+    throw new ContractError(
+      "token_required",
+      "resumeToken is missing: send the one of the latest answer about the submission.",
+    );
+  }
+  if (args.submissionId !== undefined) return;
+  const words =
+    "The call has neither resumeToken nor submissionId. Send the resumeToken of the latest response about the submission.";
+  throw new ContractError("token_required", words);
 }
 
 const argsOf = (args: unknown): Record<string, unknown> =>
@@ -55,36 +90,24 @@ const argsOf = (args: unknown): Record<string, unknown> =>
 
 async function answered(tool: Tool, call: ToolCall): Promise<ToolResult> {
   const { body, definition, replayOf } = await tool.call(call);
-  const whole = body as Record<string, unknown>;
+  const { images, withoutImages } = tool;
+  const pictures = images?.(body as Record<string, unknown>) ?? [];
+  const whole = withoutImages?.(body as Record<string, unknown>) ?? (body as Record<string, unknown>);
   const guide = definition === undefined ? undefined : guideOf(definition.schema);
   return toolResult(call.args.verbose === true ? whole : tool.short(whole, guide), {
     replayed: replayOf !== undefined,
+    pictures,
   });
 }
 
-async function refused(
-  error: ContractError,
-  { tool, call, schema }: { tool: Tool; call: ToolCall; schema: Record<string, unknown> | undefined },
-): Promise<ToolResult> {
-  const { intakeId } = call;
-  const body = errorAnswer(error, {
-    tool: (suffix) => (intakeId === undefined ? genericToolName(suffix) : intakeToolName(intakeId, suffix)),
-    ...(schema && { guide: guideOf(schema) }),
-  });
-  // The form finds its own way on, from the whole of it.
-  if (tool.suffix === undefined) return toolResult({ ...body }, { isError: true });
-  const proposal = await proposalFor(tool, call, body);
-  const told = call.args.verbose === true ? body : shortError(body);
-  const whole = proposal === undefined ? told : { ...told, error: { ...told.error, proposal } };
-  return toolResult({ ...whole }, { isError: true, replayed: error.about.replayOf !== undefined });
-}
-
-/** What is not ours is our mistake: it is logged, and the caller is told no more than that. */
+/** An unexpected error is our bug: log it, and tell the caller no details. */
 function asContractError(cause: unknown, { onError }: CallToolOptions): ContractError {
   if (cause instanceof ContractError) {
     if (cause.type === "service_unavailable" && cause.cause !== undefined) onError(cause.cause);
     return cause;
   }
   onError(cause);
-  return new ContractError("internal_error", "Something went wrong on our side; it was logged.", { cause });
+  return new ContractError("internal_error", "Something went wrong in the server. It was logged; try again later.", {
+    cause,
+  });
 }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** The calls that are being answered. */
+/** The calls in flight. */
 export interface InFlight {
   track<Result>(call: Promise<Result>): Promise<Result>;
-  /** Until all of them have their answer, and a moment for it to leave; at most `ms`. */
+  /** Resolves when all have been answered and the responses had a moment to be sent, after `ms` at the latest. */
   ended(ms: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
 export { createMcpBinding, type McpBinding, type McpOptions, type McpRequest } from "./binding.ts";
 export { bridgeStdio } from "./bridge.ts";
-export type { ToolsMode } from "./catalog.ts";
+export { TOOLS_MODES, type ToolsMode } from "./catalog.ts";
 export { serveMcpStdio } from "./stdio.ts";

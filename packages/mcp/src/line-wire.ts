@@ -8,67 +8,118 @@ import {
   type JSONRPCMessage,
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { BATCH_REVISION, isTooMuch, TOO_MUCH } from "./batch.ts";
+import { createBatches } from "./line-batches.ts";
+import { createOpenRequests, type Id } from "./open-requests.ts";
 
 export interface LineWireOptions {
   input: Readable;
   output: Writable;
   maxMessageBytes: number;
-  /** Reads a line as strictly as HTTP reads a body; throws the contract's error for what can't be kept as it was written. */
+  /** Parses a line as strictly as an HTTP body; throws a contract error for what could not be stored as written. */
   parse(line: Buffer): unknown;
-  /** Settles when there is somebody who can answer; until then nobody is late. */
+  /** Settles when the server is ready; until then no timeout runs. */
   ready?: Promise<unknown>;
 }
 
 export interface LineWire {
   transport: StdioServerTransport;
-  /** Reads no more; closes when what was asked has its answer. */
+  /** Stops reading; closes when all requests have been answered. */
   finish(): void;
 }
 
-/** How long a host that has closed its side, and may still read, is answered. Hosts that wait for the end wait no longer. */
+/**
+ * How long to keep answering a host that has closed its side but may still read. Hosts that wait for the exit don't
+ * wait longer.
+ */
 const LINGER_MS = 2_000;
 
-/** Lasts as long as the connection: it has no answer to wait for. */
-const LISTEN = "subscriptions/listen";
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
 
-type Id = string | number;
+const bad = (message: string): ContractError => new ContractError("bad_request", message);
 
-/** A message a line. What is no good is refused here, by name where it has one: its sender would wait for the answer. */
+/**
+ * One message per line, or one batch in the revision that has them. A bad line gets an error, with the request's id if
+ * it has one, and reading continues.
+ */
 export function createLineWire(options: LineWireOptions): LineWire {
   const { input, output, maxMessageBytes, parse, ready } = options;
   const open = createOpenRequests();
-  const refuse = (id: Id, code: number, error: ContractError): void => {
-    const answer = { jsonrpc: "2.0" as const, id, error: { code, message: error.message, data: errorBody(error) } };
-    transport.send(answer).catch(() => undefined);
+  const batches = createBatches((answers) => output.write(`${JSON.stringify(answers)}\n`));
+  let revision: string | undefined;
+
+  const errorOf = (id: Id | null, code: number, error: ContractError) => ({
+    jsonrpc: "2.0" as const,
+    id,
+    error: { code, message: error.message, data: errorBody(error) },
+  });
+  // Written directly, because the transport can't send an error without an id.
+  const refuse = (id: Id | null, code: number, error: ContractError): void => {
+    output.write(`${JSON.stringify(errorOf(id, code, error))}\n`);
   };
-  const isGood = (line: Buffer): boolean => {
+
+  /** The lines to pass on; empty if the line was refused. */
+  function accept(line: Buffer): Buffer[] {
+    if (line.toString("latin1").trim() === "") return [];
     try {
       const message = parse(line);
-      if (isMessage(message)) {
-        open.note(message);
-        return true;
+      if (Array.isArray(message)) return acceptBatch(message);
+      if (!isMessage(message)) {
+        refuse(idOf(message), INVALID_REQUEST, bad("This isn't a JSON-RPC message."));
+        return [];
       }
-      const id = idOf(message);
-      if (id !== undefined) refuse(id, -32600, new ContractError("bad_request", "This is no message of JSON-RPC."));
+      open.note(message);
+      return [line];
     } catch (error) {
       if (!(error instanceof ContractError)) throw error;
-      const id = idIn(line);
-      if (id !== undefined) refuse(id, -32700, error);
+      refuse(idIn(line), PARSE_ERROR, error);
+      return [];
     }
-    return false;
-  };
+  }
+
+  function acceptBatch(batch: readonly unknown[]): Buffer[] {
+    const problem =
+      revision !== BATCH_REVISION
+        ? `Batches exist only in revision ${BATCH_REVISION}. Send one message per line.`
+        : batch.length === 0
+          ? "The batch is empty."
+          : isTooMuch(batch) && TOO_MUCH;
+    if (problem !== false) {
+      refuse(null, INVALID_REQUEST, bad(problem));
+      return [];
+    }
+    const good = batch.filter(isMessage);
+    const odd = batch.filter((message) => !isMessage(message));
+    for (const message of good) open.note(message);
+    batches.begin(
+      good.flatMap((message) => ("method" in message && "id" in message ? [message.id] : [])),
+      odd.map((message) => errorOf(idOf(message), INVALID_REQUEST, bad("This isn't a JSON-RPC message."))),
+    );
+    return good.map((message) => Buffer.from(`${JSON.stringify(message)}\n`));
+  }
+
   const answered = async (): Promise<void> => {
     await Promise.allSettled([ready]);
     await open.ended(LINGER_MS);
   };
-  const lines = createLines({ maxMessageBytes, isGood, answered });
+  const tooLong = (): void =>
+    refuse(
+      null,
+      INVALID_REQUEST,
+      new ContractError("payload_too_large", `A line can have at most ${maxMessageBytes} bytes.`),
+    );
+  const lines = createLines({ maxMessageBytes, accept, tooLong, answered });
   const transport = new (class extends StdioServerTransport {
-    override send(message: JSONRPCMessage): Promise<void> {
-      const sent = super.send(message);
-      open.settle(message);
-      return sent;
+    override async send(message: JSONRPCMessage): Promise<void> {
+      revision ??= revisionIn(message);
+      try {
+        if (!batches.take(message)) await super.send(message);
+      } finally {
+        open.settle(message);
+      }
     }
-  })(lines, output, { maxBufferSize: maxMessageBytes });
+  })(lines, output, { maxBufferSize: maxMessageBytes + 1 });
   input.once("error", (error) => transport.onerror?.(error));
   input.once("close", () => lines.end());
   input.pipe(lines);
@@ -81,36 +132,52 @@ export function createLineWire(options: LineWireOptions): LineWire {
   };
 }
 
+/** The revision negotiated at the start of a connection, read from the response. */
+function revisionIn(message: JSONRPCMessage): string | undefined {
+  if (!("result" in message)) return undefined;
+  const { protocolVersion } = message.result as { protocolVersion?: unknown };
+  return typeof protocolVersion === "string" ? protocolVersion : undefined;
+}
+
 interface LinesOptions {
   maxMessageBytes: number;
-  isGood(line: Buffer): boolean;
+  accept(line: Buffer): Buffer[];
+  tooLong(): void;
   answered(): Promise<void>;
 }
 
-/** Lets good lines through. One that is too long goes through as it is: the transport ends the connection. */
-function createLines({ maxMessageBytes, isGood, answered }: LinesOptions): Transform {
+/**
+ * Splits the input into lines. A line that is too long is refused as soon as the limit is passed, and the rest of it is
+ * skipped.
+ */
+function createLines({ maxMessageBytes, accept, tooLong, answered }: LinesOptions): Transform {
   let parts: Buffer[] = [];
   let length = 0;
+  let isSkipping = false;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       let from = 0;
-      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-        const line = Buffer.concat([...parts, chunk.subarray(from, end + 1)]);
-        [parts, length, from] = [[], 0, end + 1];
-        if (line.length > maxMessageBytes || isGood(line)) this.push(line);
-      }
-      parts.push(chunk.subarray(from));
-      length += chunk.length - from;
-      if (length > maxMessageBytes) {
-        this.push(Buffer.concat(parts));
-        [parts, length] = [[], 0];
+      while (from < chunk.length) {
+        const end = chunk.indexOf(10, from);
+        const piece = chunk.subarray(from, end < 0 ? undefined : end + 1);
+        from += piece.length;
+        length += piece.length;
+        if (!isSkipping) parts.push(piece);
+        if (!isSkipping && length > maxMessageBytes + 1) {
+          tooLong();
+          [parts, isSkipping] = [[], true];
+        }
+        if (end < 0) continue;
+        const line = Buffer.concat(parts);
+        if (!isSkipping) for (const good of accept(line)) this.push(good);
+        [parts, length, isSkipping] = [[], 0, false];
       }
       done();
     },
     flush(done) {
-      // A host that closes its side right behind its last message may have left the end of the line out.
+      // A host that closes its side right after the last message may have omitted the newline.
       const last = Buffer.concat([...parts, Buffer.from("\n")]);
-      if (length > 0 && isGood(last)) this.push(last);
+      if (length > 0 && !isSkipping) for (const good of accept(last)) this.push(good);
       void answered().then(() => done());
     },
   });
@@ -122,46 +189,16 @@ const isMessage = (value: unknown): value is JSONRPCMessage =>
   isJSONRPCResultResponse(value) ||
   isJSONRPCErrorResponse(value);
 
-function idOf(value: unknown): Id | undefined {
+function idOf(value: unknown): Id | null {
   const { id } = (value ?? {}) as { id?: unknown };
-  return typeof id === "string" || typeof id === "number" ? id : undefined;
+  return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
-/** The name of a request that is JSON, and not more. */
-function idIn(line: Buffer): Id | undefined {
+/** The id of a request, if the line is valid JSON. */
+function idIn(line: Buffer): Id | null {
   try {
     return idOf(JSON.parse(line.toString("utf8")));
   } catch {
-    return undefined;
+    return null;
   }
-}
-
-/** The requests that have no answer yet. */
-function createOpenRequests() {
-  const open = new Set<Id>();
-  let allDone: (() => void) | undefined;
-  const close = (id: unknown): void => {
-    open.delete(id as Id);
-    if (open.size === 0) allDone?.();
-  };
-  return {
-    note(message: JSONRPCMessage): void {
-      if (!("method" in message)) return;
-      if ("id" in message && message.method !== LISTEN) open.add(message.id);
-      // Who has given up is not answered.
-      if (message.method === "notifications/cancelled") close(message.params?.requestId);
-    },
-    settle(message: JSONRPCMessage): void {
-      if (!("method" in message)) close(message.id);
-    },
-    ended: (ms: number): Promise<void> =>
-      new Promise((resolve) => {
-        if (open.size === 0) return resolve();
-        const late = setTimeout(resolve, ms);
-        allDone = () => {
-          clearTimeout(late);
-          resolve();
-        };
-      }),
-  };
 }

@@ -12,11 +12,11 @@ import type { ToolResult } from "./answers/result.ts";
 
 interface PlainRequest {
   id: string | number;
-  /** Of the revision without sessions, whose results say what they are. */
+  /** Whether it is of the revision without sessions, whose results state their type. */
   modern: boolean;
 }
 
-/** A `tools/call` of the plainest kind, read without the SDK. */
+/** A plain `tools/call`, parsed without the SDK. */
 export interface PlainCall extends PlainRequest {
   method: "tools/call";
   name: string;
@@ -24,10 +24,10 @@ export interface PlainCall extends PlainRequest {
   actor: ActorInput;
 }
 
-/** A `tools/list` of the same kind. */
+/** A plain `tools/list`. */
 export interface PlainList extends PlainRequest {
   method: "tools/list";
-  /** Undefined where a request does not say what its client can do. */
+  /** Undefined if the request doesn't state the client's capabilities. */
   capabilities: ClientCapabilities | undefined;
 }
 
@@ -42,9 +42,9 @@ const hasOnly = (value: Loose, names: readonly string[]): boolean =>
   Object.keys(value).every((name) => names.includes(name));
 
 /**
- * Most requests are tool calls that nothing is odd about, and the way through the SDK (a server, a transport, two web objects and
- * several validations a request) costs as much as the operation; a list of many tools costs more. They are read here. Whatever
- * has one thing more or less than expected is left to the SDK, which knows what it means or how to refuse it.
+ * Most requests are ordinary tool calls, and the SDK (a server, a transport, two web objects and several validations
+ * per request) costs as much as the operation, or more for a long tool list. So plain requests are parsed here.
+ * Anything that differs from the expected form is left to the SDK, which knows how to handle or refuse it.
  */
 export function readPlain(headers: Headers, body: unknown): PlainCall | PlainList | undefined {
   if (headers["content-type"] !== "application/json" || !isObject(body)) return undefined;
@@ -72,7 +72,7 @@ interface Claim {
   meta: unknown;
 }
 
-/** Is it of the newest revision, or of one before? Undefined when it is not plainly one of them. */
+/** True for the newest revision, false for an earlier one, undefined if neither is certain. */
 function revisionOf(headers: Headers, claim: Claim): boolean | undefined {
   if (claim.meta === undefined) return isOlder(headers) ? false : undefined;
   return isObject(claim.meta) && isModern(headers, { ...claim, meta: claim.meta }) ? true : undefined;
@@ -99,7 +99,7 @@ function isModern(headers: Headers, { method, name, meta }: Claim & { meta: Loos
   );
 }
 
-/** The answer as the SDK would write it. */
+/** The response as the SDK would write it. */
 export function plainAnswer({ id, modern }: PlainRequest, result: ToolResult, serverInfo: Loose): string {
   const { _meta, ...rest } = result;
   const told = modern
@@ -108,7 +108,7 @@ export function plainAnswer({ id, modern }: PlainRequest, result: ToolResult, se
   return JSON.stringify({ result: told, jsonrpc: "2.0", id });
 }
 
-/** The same for a list, whose tools are text already. */
+/** The same for a tool list, which is already serialized. */
 export function plainList({ id, modern }: PlainRequest, tools: string, serverInfo: Loose): string {
   const seal = modern
     ? `,"ttlMs":0,"cacheScope":"private","resultType":"complete","_meta":${JSON.stringify({ [SERVER_INFO_META_KEY]: serverInfo })}`

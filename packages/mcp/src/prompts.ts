@@ -1,14 +1,14 @@
 import { ContractError } from "@formbridge/core";
 import type { CallerView } from "./catalog.ts";
 import { guideOf } from "./schema/guide.ts";
-import { genericToolName, intakeToolName } from "./tools/table.ts";
 import type { Suffix } from "./tools/tool.ts";
 
 export const PROMPTS = [
   {
     name: "fill_intake",
+    needs: "create" as const,
     title: "Fill this intake",
-    description: "Start a submission and fill it in, asking only for what is not known.",
+    description: "Start a submission and fill it in, asking only for what isn't known.",
     arguments: [
       { name: "intakeId", description: "Which intake.", required: true },
       { name: "known", description: "What is known already, in any words.", required: false },
@@ -16,11 +16,19 @@ export const PROMPTS = [
   },
   {
     name: "continue_submission",
+    needs: "set" as const,
     title: "Continue this submission",
-    description: "Take up a submission where it stands.",
+    description: "Continue a submission where it is.",
     arguments: [{ name: "resumeToken", description: "The latest resume token of the submission.", required: true }],
   },
 ];
+
+/** The prompts whose tools are all in the caller's list: a viewer can neither start nor continue a submission. */
+export const promptsFor = (view: CallerView) =>
+  PROMPTS.filter(({ needs }) => isUsable(needs, view)).map(({ needs: _needs, ...prompt }) => prompt);
+
+const isUsable = (needs: Suffix, view: CallerView): boolean =>
+  needs === "create" ? view.creates().length > 0 : view.nameOf(needs) !== undefined;
 
 interface PromptCall {
   name: string;
@@ -28,8 +36,9 @@ interface PromptCall {
   view: CallerView;
 }
 
-/** The words of a prompt; undefined when there is no such prompt. */
+/** The text of a prompt; undefined if the caller has no such prompt. */
 export function promptText({ name, args, view }: PromptCall): string | undefined {
+  if (!promptsFor(view).some((prompt) => prompt.name === name)) return undefined;
   if (name === "fill_intake") return fillText(args, view);
   return name === "continue_submission" ? continueText(args, view) : undefined;
 }
@@ -40,21 +49,12 @@ function required(args: Readonly<Record<string, string>>, name: string): string 
   return value;
 }
 
-/** The tools as this caller's list names them. */
-const namesIn = (view: CallerView, intakeId: string | undefined) => {
-  const listed = new Set(view.tools().map((tool) => tool.name));
-  return (suffix: Suffix): string => {
-    const own = intakeId === undefined ? "" : intakeToolName(intakeId, suffix);
-    return listed.has(own) ? own : genericToolName(suffix);
-  };
-};
-
 function fillText(args: Readonly<Record<string, string>>, view: CallerView): string {
   const intakeId = required(args, "intakeId");
   const intake = view.intakes.find(({ definition, retired }) => definition.id === intakeId && !retired);
-  if (intake === undefined) throw new ContractError("not_found", "There is no such intake.");
+  if (intake === undefined) throw new ContractError("not_found", "This intake doesn't exist.");
   const { name, description, schema } = intake.definition;
-  const tool = namesIn(view, intakeId);
+  const tool = (suffix: Suffix): string => view.nameOf(suffix, intakeId) ?? "";
   const guide = guideOf(schema);
   const lines = Object.keys((schema.properties ?? {}) as object).map((field) => {
     const note = guide.describe(field);
@@ -71,17 +71,17 @@ function fillText(args: Readonly<Record<string, string>>, view: CallerView): str
     `Call ${tool("create")} (intakeId ${intakeId}) with what you know. Ask the user for what is missing, in the order of toFill, and send it with ${tool("set")}. Invent nothing.`,
     `For fields that only a human may set, and files you can't send, call ${tool("handoff")} and give the user the url.`,
     `When nothing is missing, show the user what will be sent, and after their consent call ${tool("submit")}.`,
-    "Keep the latest resumeToken: with it the work can be taken up again, also days later.",
+    "Keep the latest resumeToken: with it the work can be continued, even days later.",
   ].join("\n\n");
 }
 
 function continueText(args: Readonly<Record<string, string>>, view: CallerView): string {
   const token = required(args, "resumeToken");
-  const tool = namesIn(view, undefined);
+  const tool = (suffix: Suffix): string => view.nameOf(suffix) ?? "";
   return [
-    `Take up the submission with the resumeToken ${token}.`,
+    `Continue the submission with the resumeToken ${token}.`,
     `Call ${tool("status")} with it: the answer says what is there, what is missing and, when somebody wrote meanwhile, the current resumeToken.`,
     `Ask the user for what is missing and send it with ${tool("set")}. When nothing is missing and the user agrees, call ${tool("submit")}.`,
-    "If an error has a proposal, send that. If the submission is over, say so.",
+    "If an error has a proposal, send that. If the submission has ended, say so.",
   ].join("\n\n");
 }

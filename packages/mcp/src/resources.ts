@@ -6,7 +6,7 @@ const SUBMISSIONS = "formbridge://submissions/";
 const JSON_TYPE = "application/json";
 const SCHEMA_TYPE = "application/schema+json";
 
-/** Intakes are listed; submissions are named by whoever knows one. No token is ever in a URI that we give out. */
+/** Intakes are listed; submissions have to be named by their id. We never put a token into a URI. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: `${INTAKES}{intakeId}`,
@@ -58,7 +58,10 @@ export interface ReadResource {
   uri: string;
 }
 
-/** The content of a resource, by the same operations and rights as everywhere. Undefined: no resource has such a URI. */
+/**
+ * The content of a resource, with the same operations and permissions as everywhere. Undefined if no resource has this
+ * URI.
+ */
 export async function readResource(read: ReadResource): Promise<{ mimeType: string; text: string } | undefined> {
   const [, kind, name = "", part] = REF.exec(read.uri) ?? [];
   if (kind === "intakes" && part !== "events") return await readIntake(read, name, part === "schema");
@@ -72,7 +75,8 @@ async function readIntake({ operations, caller }: ReadResource, intakeId: string
   return { mimeType: SCHEMA_TYPE, text: JSON.stringify(body.schema) };
 }
 
-async function readSubmission({ operations, caller }: ReadResource, name: string, events: boolean) {
+async function readSubmission({ operations, ...read }: ReadResource, name: string, events: boolean) {
+  const caller: Caller = { ...read.caller, forModel: true };
   const ref = decoded(name);
   const target: Target = ref.startsWith("rtok_")
     ? { tokens: [ref], versions: [] }
@@ -85,7 +89,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    throw new ContractError("not_found", "There is no such submission.");
+    throw new ContractError("not_found", "This submission doesn't exist, or you may not see it.");
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { actorNamed } from "./actor-named.ts";
-import { callTool } from "./call-tool.ts";
+import { callTool, type OnCall } from "./call-tool.ts";
 import type { Catalog } from "./catalog.ts";
 import { FORM_URI, formResource, readForm } from "./form/form-resource.ts";
 import { mayShowApps, UI_EXTENSION } from "./form/form-tool.ts";
@@ -19,12 +19,13 @@ import { AnsweredInstead, hostSide } from "./human/host-side.ts";
 import type { RequestStates } from "./human/request-state.ts";
 import { serveTasks, TASKS_EXTENSION, type Tasks } from "./human/tasks.ts";
 import type { InFlight } from "./in-flight.ts";
-import { PROMPTS, promptText } from "./prompts.ts";
+import { LIST_PARAMS, PROMPT_PARAMS, READ_PARAMS } from "./params.ts";
+import { promptsFor, promptText } from "./prompts.ts";
 import { listedResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 
 const INSTRUCTIONS =
-  "FormBridge takes in forms that agents and humans fill in together. Start a submission with what you know, look at what is missing, add it, hand over to a human what only they can do, and submit. " +
-  "Nothing times out: the resumeToken of the latest answer is the handle with which you, or somebody else, go on at any time. Every write gives a new one.";
+  "FormBridge collects forms that agents and humans fill in together. Start a submission with what you know, look at what is missing, add it, hand over to a human what only they can do, and submit. " +
+  "No conversation has to stay open: with the resumeToken of the latest response, you or somebody else can continue at any time. Every write returns a new one.";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -42,11 +43,14 @@ export interface ServerParts {
   tasks: Tasks;
   inFlight: InFlight;
   askTimeoutMs: number;
-  /** Where files are sent to. */
+  /** The origins that files are uploaded to. */
   uploadOrigins(): readonly string[];
-  /** Aborted when the server stops: whoever waits is answered. */
+  /** Renders the form's document; absent if it wasn't built, and then hosts show no form. */
+  formPage: ((uploadOrigins: readonly string[]) => string) | undefined;
+  /** Aborted when the server stops, so that waiting calls return. */
   stopping: AbortSignal;
   onError(error: unknown): void;
+  onCall?: OnCall | undefined;
 }
 
 interface Call {
@@ -57,17 +61,17 @@ interface Call {
 export interface ServerOptions {
   version: string;
   caller: Caller;
-  /** A server says who it is before it has all that it needs to work; whatever needs these waits for them. */
+  /** May still be loading: the server can identify itself first, and requests that need these wait. */
   parts: ServerParts | Promise<ServerParts>;
-  /** In place of the SDK's: one that has more than the product, as the official conformance suite wants it. */
+  /** Replaces the SDK's class, for the official conformance suite, which needs more than the product has. */
   serverClass?: typeof Server;
 }
 
-/** Serves one caller. Holds nothing: all state is in what calls carry. */
+/** Serves one caller. Stateless: all state is in the calls. */
 export function createServer({ version, caller, parts: ready, serverClass = Server }: ServerOptions): Server {
   const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
   const told = inProtocol(ready);
-  server.setRequestHandler("tools/list", (_request, context) =>
+  server.setRequestHandler("tools/list", { params: LIST_PARAMS }, (_params, context) =>
     told(async ({ catalog }) => {
       const shown = await catalog.showTo(caller);
       return { tools: [...shown.tools(), ...formToolsFor(capabilitiesOf(server, context))] };
@@ -84,6 +88,7 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
       signal: context.mcpReq.signal,
       host: hostSide({ ...parts, server, context, caller, request: { name, args } }),
       onError: parts.onError,
+      onCall: parts.onCall,
     });
     if (result === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`);
@@ -101,25 +106,32 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
       ),
     check: ({ taskId }) => told(async ({ tasks }) => tasks.check(taskId, caller)),
   });
-  server.setRequestHandler("resources/list", (_request, context) =>
-    told(async ({ catalog, uploadOrigins }) => {
+  server.setRequestHandler("resources/list", { params: LIST_PARAMS }, (_params, context) =>
+    told(async ({ catalog, uploadOrigins, formPage }) => {
       const { intakes } = await catalog.showTo(caller);
       const listed = listedResources(intakes.filter(({ retired }) => !retired));
-      const forApps = mayShowApps(capabilitiesOf(server, context)) ? [formResource(uploadOrigins())] : [];
+      const hasForm = formPage !== undefined && mayShowApps(capabilitiesOf(server, context));
+      const forApps = hasForm ? [formResource(uploadOrigins())] : [];
       return { resources: [...listed, ...forApps] };
     }),
   );
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
-  server.setRequestHandler("resources/read", ({ params: { uri } }) =>
-    told(async ({ operations, uploadOrigins }) => {
-      if (uri === FORM_URI) return { contents: [{ uri, ...readForm(uploadOrigins()) }] };
+  server.setRequestHandler("resources/templates/list", { params: LIST_PARAMS }, async () => ({
+    resourceTemplates: [...RESOURCE_TEMPLATES],
+  }));
+  server.setRequestHandler("resources/read", { params: READ_PARAMS }, ({ uri }) =>
+    told(async ({ operations, uploadOrigins, formPage }) => {
+      if (uri === FORM_URI && formPage !== undefined) {
+        return { contents: [{ uri, ...readForm(formPage, uploadOrigins()) }] };
+      }
       const content = await readResource({ operations, caller, uri });
       if (content === undefined) throw new ResourceNotFoundError(uri);
       return { contents: [{ uri, ...content }] };
     }, uri),
   );
-  server.setRequestHandler("prompts/list", () => ({ prompts: [...PROMPTS] }));
-  server.setRequestHandler("prompts/get", ({ params: { name, arguments: args = {} } }) =>
+  server.setRequestHandler("prompts/list", { params: LIST_PARAMS }, () =>
+    told(async ({ catalog }) => ({ prompts: promptsFor(await catalog.showTo(caller)) })),
+  );
+  server.setRequestHandler("prompts/get", { params: PROMPT_PARAMS }, ({ name, arguments: args = {} }) =>
     told(async ({ catalog }) => {
       const text = promptText({ name, args, view: await catalog.showTo(caller) });
       if (text === undefined)
@@ -135,7 +147,7 @@ function answeredInstead(thrown: unknown): AnsweredInstead["result"] {
   throw thrown;
 }
 
-/** Whatever goes wrong is told as the protocol's errors: the SDK would send the words of any other to the client. */
+/** Turns every error into a protocol error, because the SDK would send the message of any other to the client. */
 const inProtocol =
   (ready: ServerOptions["parts"]) =>
   async <Result>(work: (parts: ServerParts) => Promise<Result>, uri?: string): Promise<Result> => {
@@ -147,16 +159,19 @@ const inProtocol =
     }
   };
 
-/** Why the start failed, whoever started it says; a caller learns that it did. */
+/** Whoever started the server reports why that failed; a caller only learns that it did. */
 async function partsOrRefusal(ready: ServerOptions["parts"]): Promise<ServerParts> {
   try {
     return await ready;
   } catch {
-    throw new ProtocolError(ProtocolErrorCode.InternalError, "The server could not start; its log says why.");
+    throw new ProtocolError(ProtocolErrorCode.InternalError, "The server couldn't start. Its log says why.");
   }
 }
 
-/** What is not there, or not for this caller, is one answer; the rest keeps the contract's words as data. What is ours is logged. */
+/**
+ * The same error for what doesn't exist and what this caller may not see; others keep the contract's error as data. Our
+ * own failures are logged.
+ */
 function asProtocolError(
   error: unknown,
   { onError, uri }: { onError: ServerParts["onError"]; uri?: string },
@@ -164,7 +179,10 @@ function asProtocolError(
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof ContractError)) {
     onError(error);
-    return new ProtocolError(ProtocolErrorCode.InternalError, "Something went wrong on our side; it was logged.");
+    return new ProtocolError(
+      ProtocolErrorCode.InternalError,
+      "Something went wrong in the server. It was logged; try again later.",
+    );
   }
   if (error.type === "service_unavailable" && error.cause !== undefined) onError(error.cause);
   const isGone = error.type === "not_found" || error.type === "token_invalid";
@@ -172,7 +190,7 @@ function asProtocolError(
   return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, errorBody(error));
 }
 
-/** Who acts without saying so, and without a key: the program that calls. */
+/** The actor of a call that names none and has no API key: the client program. */
 function actorOf(server: Server, { mcpReq }: ServerContext): ActorInput {
   const envelope = mcpReq.envelope as Record<string, { name?: unknown } | undefined> | undefined;
   const told = envelope?.[CLIENT_INFO_META_KEY]?.name ?? server.getClientVersion()?.name;

@@ -8,7 +8,7 @@ import { createServer } from "./server.ts";
 
 export interface StdioOptions {
   version: string;
-  /** Hosts ask at once who is there, and are told while the rest still starts. */
+  /** A promise, because hosts expect `initialize` to be answered at once, while the rest is still starting. */
   binding: Promise<McpBinding>;
   caller: Caller;
   input?: Readable;
@@ -18,13 +18,13 @@ export interface StdioOptions {
   onError(error: Error): void;
 }
 
-/** Serves one host over standard input and output; `ended` resolves when the host has closed its side. */
+/** Serves one host on stdin and stdout; `ended` resolves when the host has closed its side. */
 export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; finish(): void } {
   const { version, binding, caller, input = process.stdin, output = process.stdout, onError } = options;
   const { maxMessageBytes, parse } = options;
   const { transport: wire, finish } = createLineWire({ input, output, maxMessageBytes, parse, ready: binding });
   const parts = binding.then((bound) => bound.parts);
-  // Whoever starts the binding hears of its failure; here it is told to those who ask.
+  // Whoever starts the binding handles its failure; here it becomes the response to requests.
   parts.catch(() => undefined);
   const serving = new Set<Server>();
   serveStdio(
@@ -47,7 +47,7 @@ export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; fi
     wire.onclose = () => {
       watching.then((stop) => stop?.()).catch(onError);
       served?.();
-      // An input that is still open would keep the process.
+      // An open stdin would keep the process alive.
       input.destroy();
       resolve();
     };

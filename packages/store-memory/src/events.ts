@@ -4,7 +4,7 @@ import { answer, type Tables } from "./tables.ts";
 const chosen = ({ stream, type }: ChainedEvent, { streams, types }: EventFilter): boolean =>
   streams.includes(stream) && (types === undefined || types.includes(type));
 
-/** Lets events pass until they add up to a full page; one always fits. */
+/** Accepts events until they fill a page; the first one always fits. */
 function createSizeLimit(): (event: ChainedEvent) => boolean {
   let size = 0;
   let full = false;
@@ -29,13 +29,6 @@ export function createEventLog(tables: Tables): EventLog {
           .filter((event) => chosen(event, filter))
           .slice(0, limit)
           .filter(createSizeLimit());
-      }),
-    auditHeads: ({ tenant, submissionId }) =>
-      answer(tables, () => {
-        const stored = tables.submissions.get(submissionId);
-        if (stored === undefined || stored.tenant !== tenant) return undefined;
-        const { tokenHead, idempotencyHead } = stored;
-        return { tokenHead, idempotencyHead };
       }),
     feed: ({ tenant, intakeIds, from, until, ...filter }, { after, limit }) =>
       answer(tables, () => {

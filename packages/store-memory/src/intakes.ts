@@ -8,10 +8,15 @@ export function createIntakes(tables: Tables): Intakes {
     list: ({ tenant, after = "" }, limit) =>
       answer(tables, () =>
         [...tables.intakes.values()]
-          .filter((intake) => intake.tenant === tenant && intake.definition.id > after)
+          .filter((intake) => (tenant === undefined || intake.tenant === tenant) && intake.definition.id > after)
           .sort((a, b) => (a.definition.id < b.definition.id ? -1 : 1))
           .slice(0, limit),
       ),
+    count: ({ tenant }, atMost) =>
+      answer(tables, () => {
+        const found = [...tables.intakes.values()].filter((intake) => intake.tenant === tenant);
+        return Math.min(atMost, found.length);
+      }),
     put: (given, expect) =>
       answer(tables, () => {
         const intake = structuredClone(given);

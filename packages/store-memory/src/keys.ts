@@ -30,6 +30,11 @@ export function createKeys(tables: Tables): Keys {
           .sort((a, b) => (a.keyId < b.keyId ? -1 : 1))
           .slice(0, limit),
       ),
+    count: ({ tenant }, atMost) =>
+      answer(tables, () => {
+        const found = [...tables.keys.values()].filter(({ key, revoked }) => !revoked && key.tenant === tenant);
+        return Math.min(atMost, found.length);
+      }),
     revoke: ({ tenant, keyId }) =>
       answer(tables, () => {
         const found = tables.keys.get(keyId);

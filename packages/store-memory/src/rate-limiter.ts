@@ -5,7 +5,7 @@ interface Window {
   hits: number;
 }
 
-/** Beyond this many subjects a rule forgets the oldest: a flood of addresses must not become a flood of memory. */
+/** Beyond this many subjects a rule forgets the oldest, so that a flood of addresses can't exhaust memory. */
 const MAX_SUBJECTS = 100_000;
 
 /** Fixed windows, one per rule and subject, in this process only. A window starts with its first hit. */
@@ -31,11 +31,11 @@ export function createMemoryRateLimiter({ now }: { now: () => Instant }): RateLi
   }
 
   return {
-    hit: async (rule, subject) => {
+    hit: async (rule, subject, weight = 1) => {
       const windows = windowsOf(rule);
       forgetIdle(windows, now());
       const window = running(windows, subject) ?? start(windows, subject, rule);
-      window.hits += 1;
+      window.hits += weight;
       const remaining = Math.max(0, rule.limit - window.hits);
       return { rule, allowed: window.hits <= rule.limit, remaining, resetMs: window.endsAt - now() };
     },
@@ -47,7 +47,7 @@ export function createMemoryRateLimiter({ now }: { now: () => Instant }): RateLi
   };
 }
 
-/** Windows of one rule end in the order in which they began, which is the order of the map. */
+/** Windows of one rule end in the order in which they began, which is the map's order. */
 function forgetIdle(windows: Map<string, Window>, now: Instant): void {
   for (const [subject, { endsAt }] of windows) {
     if (endsAt > now && windows.size < MAX_SUBJECTS) return;

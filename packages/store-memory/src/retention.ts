@@ -2,7 +2,7 @@ import { type Change, endedAt, erasedRecord, type Instant, type Retention, type 
 import { forgetHandoff } from "./handoffs.ts";
 import { answer, type Tables } from "./tables.ts";
 
-/** What a change that erases takes beside its row. */
+/** What an erasing change removes besides the row's own values. */
 export function eraseRest(tables: Tables, { row, events }: Change): void {
   const { submissionId } = row.submission;
   const kept = new Set(events.map(({ eventId }) => eventId));

@@ -2,7 +2,6 @@ import {
   type ChainedEvent,
   type Change,
   type Committed,
-  chainAudit,
   handoffsIn,
   type Instant,
   type KeyRef,
@@ -15,9 +14,10 @@ import {
   StoreDown,
 } from "@formbridge/core";
 import { putHandoff } from "./handoffs.ts";
+import { publish } from "./publications.ts";
 import { eraseRest } from "./retention.ts";
 import { findReviewLink } from "./review-links.ts";
-import { answer, findRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
+import { answer, findRecord, liveRecord, nameOf, recordName, type StoredSubmission, type Tables } from "./tables.ts";
 
 export function createStore(tables: Tables): Store {
   return {
@@ -64,8 +64,7 @@ function commit(tables: Tables, change: Change): Committed {
   const stored = tables.submissions.get(change.row.submission.submissionId);
   const refused = refusal(tables, change, stored);
   if (refused !== undefined) return refused;
-  // Whatever can fail comes before the first write: there is no transaction to undo.
-  const audit = chainAudit(change.audit, stored);
+  // Check everything that can fail before the first write: there is no transaction to roll back.
   const currentToken = change.token?.hash ?? stored?.currentToken;
   const sealedToken = change.token?.sealed ?? stored?.sealedToken;
   if (
@@ -75,21 +74,20 @@ function commit(tables: Tables, change: Change): Committed {
   ) {
     throw new StoreDown("a new submission needs a token, and every token is new", "not_applied");
   }
-  const { tokenHead, idempotencyHead } = audit;
   writeToken(tables, change, stored);
   tables.submissions.set(change.row.submission.submissionId, {
     tenant: change.tenant,
     row: change.row,
     sealedToken,
     currentToken,
-    tokenHead,
-    idempotencyHead,
   });
-  for (const event of [...change.events, ...audit.events]) append(tables, change, event);
+  for (const event of change.events) append(tables, change, event);
   writeRecord(tables, change, at);
+  dropRecords(tables, change);
   for (const handoff of handoffsIn(change.side)) putHandoff(tables, handoff);
   for (const link of reviewLinksIn(change.side)) tables.reviewLinks.set(link.linkId, link);
   writeJobs(tables, change);
+  publish(tables, change, at);
   if (change.erase === true) eraseRest(tables, change);
   return { kind: "committed", at };
 }
@@ -142,6 +140,15 @@ function writeRecord(tables: Tables, change: Change, at: Instant): void {
   const { replaces: _, ...record } = change.key;
   const { submissionId } = change.row.submission;
   tables.records.set(recordName(scope), { ...record, submissionId, recordedAt: at });
+}
+
+function dropRecords(tables: Tables, { tenant, row, dropKeys = [] }: Change): void {
+  const { submissionId, intakeId } = row.submission;
+  for (const ref of dropKeys) {
+    const name = recordName({ ...ref, tenant, intakeId });
+    const record = tables.records.get(name);
+    if (record?.submissionId === submissionId && !liveRecord(tables, record)) tables.records.delete(name);
+  }
 }
 
 function writeJobs(tables: Tables, { tenant, row, jobs, dropJobs }: Change): void {

@@ -1,7 +1,6 @@
 import type { IntakeDefinition } from "@formbridge/contract";
 import {
   type ApiKey,
-  type ChainHead,
   type ClaimedWebhook,
   endedAt,
   type FeedEvent,
@@ -11,6 +10,7 @@ import {
   isLive,
   type Job,
   type KeyRecord,
+  type Publication,
   type ReviewLink,
   type ScopedKey,
   StoreDown,
@@ -24,15 +24,13 @@ export interface StoredSubmission {
   row: SubmissionRow;
   sealedToken: string;
   currentToken: Hash;
-  tokenHead: ChainHead;
-  idempotencyHead: ChainHead;
 }
 
 interface StoredEvent extends FeedEvent {
   tenant: string;
 }
 
-/** Everything that a backend holds. What is in here never leaves: answers are copies. */
+/** Everything that a backend holds. Never handed out: callers get copies. */
 export interface Tables {
   now: () => Instant;
   closed: boolean;
@@ -43,7 +41,7 @@ export interface Tables {
   lastPosition: number;
   eventsOf: Map<string, StoredEvent[]>;
   handoffs: Map<string, Handoff>;
-  /** From the hash of a link or session to its hand-off. */
+  /** Maps the hash of a link or session to its hand-off. */
   sessions: Map<Hash, string>;
   reviewLinks: Map<string, ReviewLink>;
   jobs: Map<string, Job>;
@@ -51,6 +49,8 @@ export interface Tables {
   definitions: Map<Hash, IntakeDefinition>;
   keys: Map<string, { key: ApiKey; revoked: boolean }>;
   webhooks: Map<string, ClaimedWebhook>;
+  publications: Map<string, Publication>;
+  secretChecks: string[];
 }
 
 export function createTables(now: () => Instant): Tables {
@@ -71,10 +71,12 @@ export function createTables(now: () => Instant): Tables {
     definitions: new Map(),
     keys: new Map(),
     webhooks: new Map(),
+    publications: new Map(),
+    secretChecks: [],
   };
 }
 
-/** Joins parts into a map's key without letting two different lists meet. */
+/** Joins parts into a map key so that different lists never collide. */
 export const nameOf = (...parts: string[]): string => JSON.stringify(parts);
 
 export const recordName = ({ tenant, intakeId, operation, hash }: ScopedKey): string =>
@@ -90,13 +92,13 @@ export function findRecord(tables: Tables, key: ScopedKey): KeyRecord | undefine
   return record !== undefined && liveRecord(tables, record) ? record : undefined;
 }
 
-/** Runs a query as a promise, on an open backend only, and answers a copy that nobody can change. */
+/** Runs a query as a promise, if the backend is open, and returns a frozen copy. */
 export async function answer<T>(tables: Tables, query: () => T): Promise<T> {
   if (tables.closed) throw new StoreDown("the store is closed", "not_applied");
   return frozen(structuredClone(query()));
 }
 
-/** Whoever changes in place what a store has answered finds out here, where it is tried first. */
+/** Frozen so that code which mutates what a store returned fails here, in the first tests. */
 function frozen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) frozen(member);

@@ -1,6 +1,6 @@
 import type { Wakeups } from "@formbridge/core";
 
-/** Wakes readers of this process. */
+/** Notifies readers in this process. */
 export function createLocalWakeups(): Wakeups {
   const sleepers = new Map<string, Set<{ wake: () => void }>>();
   return {

@@ -10,9 +10,10 @@ export function createWebhooks(tables: Tables): Webhooks {
     const found = webhooks.get(webhookId);
     return found?.tenant === tenant ? found : undefined;
   };
-  const hasNews = ({ tenant, progress: { nextAttemptAt, position, aside } }: ClaimedWebhook, now: Instant): boolean => {
-    const after = nextAttemptAt <= now ? position : aside?.seen;
-    return after !== undefined && tables.events.some((event) => event.position > after && event.tenant === tenant);
+  const isDue = ({ tenant, progress }: ClaimedWebhook, now: Instant): boolean => {
+    const { nextAttemptAt, position, retryAt = Number.POSITIVE_INFINITY } = progress;
+    if (retryAt <= now) return true;
+    return nextAttemptAt <= now && tables.events.some((event) => event.position > position && event.tenant === tenant);
   };
 
   return {
@@ -23,7 +24,13 @@ export function createWebhooks(tables: Tables): Webhooks {
           ({ tenant, definedBy }) => tenant === webhook.tenant && definedBy === undefined,
         );
         if (made.length >= atMost) return "full";
-        const progress = { position: tables.lastPosition, ahead: [], failures: 0, nextAttemptAt: tables.now() };
+        const progress = {
+          position: tables.lastPosition,
+          ahead: [],
+          blocked: [],
+          failures: 0,
+          nextAttemptAt: tables.now(),
+        };
         const row = { ...structuredClone(webhook), progress: { state: "active" as const, ...progress } };
         webhooks.set(webhook.webhookId, { ...row, claim: 0, leasedUntil: 0 });
         return "added";
@@ -42,6 +49,11 @@ export function createWebhooks(tables: Tables): Webhooks {
           .sort(byId)
           .slice(0, limit),
       ),
+    count: ({ tenant }, atMost) =>
+      answer(tables, () => {
+        const found = [...webhooks.values()].filter((webhook) => webhook.tenant === tenant);
+        return Math.min(atMost, found.length);
+      }),
     update: (webhook) =>
       answer(tables, () => {
         const found = find(webhook);
@@ -50,13 +62,14 @@ export function createWebhooks(tables: Tables): Webhooks {
         webhooks.set(webhook.webhookId, { ...structuredClone(webhook), progress, claim, leasedUntil });
         return true;
       }),
-    enable: (where) =>
+    hold: (where, leaseMs) =>
       answer(tables, () => {
         const found = find(where);
-        if (found === undefined) return false;
-        const { lastError: _error, aside: _aside, ...progress } = found.progress;
-        found.progress = { ...progress, state: "active", failures: 0, nextAttemptAt: tables.now() };
-        return true;
+        const now = tables.now();
+        if (found === undefined || found.leasedUntil > now) return undefined;
+        found.claim += 1;
+        found.leasedUntil = now + leaseMs;
+        return { ...found };
       }),
     remove: (where) => answer(tables, () => find(where) !== undefined && webhooks.delete(where.webhookId)),
     claim: (limit, leaseMs) =>
@@ -64,7 +77,7 @@ export function createWebhooks(tables: Tables): Webhooks {
         const now = tables.now();
         const due = [...webhooks.values()]
           .filter(({ progress, leasedUntil }) => progress.state === "active" && leasedUntil <= now)
-          .filter((webhook) => hasNews(webhook, now))
+          .filter((webhook) => isDue(webhook, now))
           .sort((one, other) => one.progress.nextAttemptAt - other.progress.nextAttemptAt || byId(one, other))
           .slice(0, limit);
         for (const webhook of due) {

@@ -9,9 +9,12 @@ import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
-import { createReadCache } from "./read-cache.ts";
+import { createPublications } from "./publications.ts";
 import { createRetention } from "./retention.ts";
 import { createReviewLinks } from "./review-links.ts";
+import { createSealedRows } from "./sealed-rows.ts";
+import { createSecretChecks } from "./secret-checks.ts";
+import { createSizes } from "./sizes.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
@@ -22,21 +25,24 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
   await migrate(options);
   const db = openDatabase(options);
   const health = createHealthCheck(db);
-  const cache = createReadCache(db);
   return {
-    store: createStore(db, cache),
+    store: createStore(db),
     tokens: createTokenIndex(db, health),
     idempotency: createIdempotency(db, health),
     events: createEventLog(db),
     jobs: createJobs(db),
     deadlines: createDeadlines(db),
     intakes: createIntakes(db),
-    keys: createKeys(db, cache),
+    keys: createKeys(db),
     submissions: createSubmissions(db),
     handoffs: createHandoffs(db),
     webhooks: createWebhooks(db),
     reviewLinks: createReviewLinks(db),
     retention: createRetention(db),
+    publications: createPublications(db),
+    secretChecks: createSecretChecks(db),
+    sealedRows: createSealedRows(db),
+    ...createSizes(db),
     close: db.close,
   };
 }

@@ -1,9 +1,10 @@
-import { COPY_KINDS, type CopyCounts, type CopyTarget } from "@formbridge/core";
-import { Client } from "pg";
-import { connectionSettings } from "./database.ts";
+import { COPY_KINDS, type CopyCounts, type CopyTarget, columnsOf, TABLES, type Table } from "@formbridge/store-sql";
+import { Client, type QueryResult } from "pg";
+import { connectionSettings, makeDurable } from "./database.ts";
+import { isUsable, reasonOf } from "./failures.ts";
 import { type MigrationOptions, migrate, withClient } from "./migrate.ts";
 
-/** Any number, the same in every FormBridge. */
+/** An arbitrary number, the same in every FormBridge. */
 const COPY_LOCK = 4_607_183;
 
 const COUNTS = `SELECT ${COPY_KINDS.map((kind) => `(SELECT count(*) FROM formbridge.${kind}) AS ${kind}`).join(", ")}`;
@@ -11,7 +12,19 @@ const OTHERS = `SELECT count(*) AS count FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'formbridge' AND pid <> pg_backend_pid()`;
 const CONTINUE = "SELECT setval('formbridge.positions', greatest($1::bigint, 1), $1::bigint > 0)";
 
-const totalOf = (counts: CopyCounts): number => Object.values(counts).reduce((total, count) => total + count, 0);
+/** Secret checks are not data: any command writes one, before anything is sealed. */
+const totalOf = ({ secret_checks: _, ...counts }: CopyCounts): number =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
+
+/** Pages that were written stay written when the connection is lost. */
+function interrupted(error: unknown): unknown {
+  if (isUsable(error)) return error;
+  return new Error(
+    `The copy was interrupted: the target can't be reached (${reasonOf(error)}). What was copied so far is kept: run the same ` +
+      "command again, and it goes on from there.",
+    { cause: error },
+  );
+}
 
 /** The database as the target of a copy, its schema brought up to date first. */
 export async function openCopyTarget(options: MigrationOptions): Promise<CopyTarget> {
@@ -22,8 +35,15 @@ export async function openCopyTarget(options: MigrationOptions): Promise<CopyTar
   });
   client.on("error", () => {});
   await client.connect();
-  const one = async <Row>(sql: string, values: unknown[] = []): Promise<Row> =>
-    (await client.query(sql, values)).rows[0];
+  await makeDurable(client);
+  async function ask(sql: string, values: unknown[] = []): Promise<QueryResult> {
+    try {
+      return await client.query(sql, values);
+    } catch (error) {
+      throw interrupted(error);
+    }
+  }
+  const one = async <Row>(sql: string, values: unknown[] = []): Promise<Row> => (await ask(sql, values)).rows[0];
   const counts = async (): Promise<CopyCounts> => await one<CopyCounts>(COUNTS);
   let copied = "";
 
@@ -52,29 +72,32 @@ export async function openCopyTarget(options: MigrationOptions): Promise<CopyTar
       if (known === undefined) {
         if (totalOf(await counts()) > 0)
           throw new Error("The target has data of its own: a copy needs an empty database.");
-        await client.query("INSERT INTO formbridge.copies (fingerprint) VALUES ($1)", [fingerprint]);
+        await ask("DELETE FROM formbridge.secret_checks");
+        await ask("INSERT INTO formbridge.copies (fingerprint) VALUES ($1)", [fingerprint]);
       }
       copied = fingerprint;
       return known?.finished === true ? "finished" : "unfinished";
     },
     async write(kind, rows) {
-      const table = `formbridge.${kind}`;
-      await client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`, [
-        JSON.stringify(rows),
-      ]);
+      const [table, columns] = [`formbridge.${kind}`, columnsOf<Table>(TABLES[kind]).join(", ")];
+      await ask(
+        `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::${table}, $1)`,
+        [JSON.stringify(rows)],
+      );
     },
     async finish(lastPosition) {
-      await client.query("BEGIN");
-      await client.query(CONTINUE, [lastPosition]);
-      await client.query("UPDATE formbridge.copies SET finished_at = now() WHERE fingerprint = $1", [copied]);
-      await client.query("COMMIT");
-      await client.query("ANALYZE");
+      await ask("BEGIN");
+      await ask(CONTINUE, [lastPosition]);
+      await ask("UPDATE formbridge.copies SET finished_at = now() WHERE fingerprint = $1", [copied]);
+      await ask("COMMIT");
+      await ask("ANALYZE");
     },
-    close: () => client.end(),
+    // A lost connection has ended already.
+    close: () => client.end().catch(() => {}),
   };
 }
 
-/** Half a copy must not be served: who reads it misses things, and what they write is in the way of the rest. */
+/** A half-finished copy must not be served: reads would miss data, and writes would collide with the rest of the copy. */
 export function refuseUnfinishedCopy(options: MigrationOptions): Promise<void> {
   return withClient(options, async (client) => {
     const { rows } = await client.query("SELECT 1 FROM formbridge.copies WHERE finished_at IS NULL");

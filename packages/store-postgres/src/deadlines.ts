@@ -1,22 +1,23 @@
-import type { Deadlines, Due } from "@formbridge/core";
-import type { Database, Statement } from "./database.ts";
+import type { Deadlines } from "@formbridge/core";
+import { dueOf, submissions } from "@formbridge/store-sql";
+import type { Database } from "./database.ts";
 import { databaseNow } from "./health.ts";
+import { pick, sql, statement } from "./sql.ts";
 
-const EXPIRED: Statement = {
-  name: "expired",
-  text: `SELECT tenant, submission_id AS "submissionId" FROM formbridge.submissions
-    WHERE editable AND expires_at < $1 ORDER BY expires_at LIMIT $2`,
-};
-const WARNABLE: Statement = {
-  name: "warnable",
-  text: `SELECT tenant, submission_id AS "submissionId" FROM formbridge.submissions
-    WHERE warn_at IS NOT NULL AND warn_at < $1 ORDER BY warn_at LIMIT $2`,
-};
+const DUE = pick(submissions, "s", "tenant", "submission_id");
+const EXPIRED = statement(
+  "expired",
+  sql`SELECT ${DUE} FROM ${submissions} AS s WHERE s.editable AND s.expires_at < $1 ORDER BY s.expires_at LIMIT $2`,
+);
+const WARNABLE = statement(
+  "warnable",
+  sql`SELECT ${DUE} FROM ${submissions} AS s WHERE s.warn_at IS NOT NULL AND s.warn_at < $1 ORDER BY s.warn_at LIMIT $2`,
+);
 
 export function createDeadlines(db: Database): Deadlines {
   return {
     now: () => databaseNow(db),
-    expired: (before, limit) => db.read<Due>(EXPIRED, [before, limit]),
-    warnable: (before, limit) => db.read<Due>(WARNABLE, [before, limit]),
+    expired: async (before, limit) => (await db.read(EXPIRED, [before, limit])).map(dueOf),
+    warnable: async (before, limit) => (await db.read(WARNABLE, [before, limit])).map(dueOf),
   };
 }

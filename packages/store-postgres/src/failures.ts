@@ -1,44 +1,55 @@
-import { CallRefused, StoreDown } from "@formbridge/core";
+import { CallRefused, StoreDown, WriteHeld } from "@formbridge/core";
 import { DatabaseError } from "pg";
 
+const LOCK_TIMEOUT = "55P03";
+const READ_ONLY = "25006";
+/** Raised by `formbridge.undo`. */
+export const UNDONE = "FB001";
+
 /**
- * With these the server, or the connection to it, goes away: whether a commit that was under way is there, nobody was told.
- * Any other error from the server comes from a transaction that it has undone.
+ * With these the server, or the connection to it, goes away: whether a commit in flight was applied is unknown.
+ * Any other error from the server comes from a transaction that it has rolled back.
  */
 const LEAVES_DOUBT = ["57P", "08", "58", "XX"];
+/** Locks that others hold, deadlocks, values and constraints, and our own: faults of the call, not of the database. */
+const ABOUT_THE_CALL = [LOCK_TIMEOUT, "22", "23", "40", UNDONE];
 
-const isCertain = (error: unknown): boolean =>
-  error instanceof DatabaseError && !LEAVES_DOUBT.some((start) => error.code?.startsWith(start));
+const startsWith = (error: unknown, codes: readonly string[]): boolean =>
+  error instanceof DatabaseError && codes.some((start) => error.code?.startsWith(start));
 
-/** The driver refused to send on a connection that it knew to be lost. */
-const wasNeverSent = (error: unknown): boolean => error instanceof Error && /not queryable/.test(error.message);
+const isCertain = (error: unknown): boolean => error instanceof DatabaseError && !startsWith(error, LEAVES_DOUBT);
 
-/** The connection can serve the next call; any other is thrown away. */
-export const isUsable = isCertain;
+/**
+ * The connection can serve the next call; any other is thrown away. So is one that is read-only: a new one may find the server that
+ * takes writes now.
+ */
+export const isUsable = (error: unknown): boolean => isCertain(error) && !startsWith(error, [READ_ONLY]);
 
-export const LOCK_TIMEOUT = "55P03";
-
-function told(error: unknown): string {
-  if (!(error instanceof DatabaseError)) return "the database can't be reached";
-  return error.code === LOCK_TIMEOUT ? "another write holds what this one needs" : "the database can't do that";
+/** The code that the server gave, of an error of ours or of the driver. */
+export function codeOf(error: unknown): string | undefined {
+  const cause = error instanceof StoreDown ? error.cause : error;
+  return cause instanceof DatabaseError ? cause.code : undefined;
 }
 
-/** Locks that others hold, deadlocks, values and constraints, and our own: faults of the call, not of the database. */
-const ABOUT_THE_CALL = [LOCK_TIMEOUT, "22", "23", "40", "FB"];
-
-const isAboutTheCall = (error: unknown): boolean =>
-  error instanceof DatabaseError && ABOUT_THE_CALL.some((start) => error.code?.startsWith(start));
+/** The server has rolled the statement back, and told so. */
+export const wasUndone = (error: unknown): boolean =>
+  error instanceof StoreDown && error.outcome === "not_applied" && codeOf(error) !== undefined;
 
 /** A statement that may have changed something failed. */
 export function failedWrite(error: unknown): StoreDown {
-  if (isAboutTheCall(error)) return new CallRefused(told(error), error);
-  const outcome = isCertain(error) || wasNeverSent(error) ? "not_applied" : "unknown";
-  return new StoreDown(told(error), outcome, error);
+  if (startsWith(error, [LOCK_TIMEOUT])) return new WriteHeld("another write holds what this one needs", error);
+  if (startsWith(error, ABOUT_THE_CALL)) return new CallRefused("the database can't do that", error);
+  return new StoreDown(messageOf(error), isCertain(error) ? "not_applied" : "unknown", error);
 }
 
 /** Nothing was, or could have been, changed. */
 export const failedBefore = (error: unknown): StoreDown =>
-  isAboutTheCall(error) ? new CallRefused(told(error), error) : new StoreDown(told(error), "not_applied", error);
+  startsWith(error, ABOUT_THE_CALL)
+    ? new CallRefused("the database can't do that", error)
+    : new StoreDown(messageOf(error), "not_applied", error);
+
+const messageOf = (error: unknown): string =>
+  error instanceof DatabaseError ? "the database can't do that" : "the database can't be reached";
 
 /** In words. A host with several addresses fails with several errors and no words of its own. */
 export function reasonOf(error: unknown): string {

@@ -1,10 +1,11 @@
 import { StoreDown } from "@formbridge/core";
-import type { Database, Statement } from "./database.ts";
+import { type Database, findableText } from "./database.ts";
+import type { Statement } from "./sql.ts";
 
-/** The values that one question has; the statement gets an array of each, as long as there are questions. */
-export type Question = readonly (string | null)[];
-/** `place` is the question's, from 1. */
-type Placed<Row> = Row & { place: number };
+/** What one question asks by: the columns of a row of the statement's parameter. */
+export type Question = Readonly<Record<string, string | undefined>>;
+/** `place` is the question's, from 0. */
+export type Placed<Row> = Row & { place: number };
 
 interface Asked<Row> {
   places: Map<string, number>;
@@ -16,14 +17,14 @@ interface Asked<Row> {
 const MAX_QUESTIONS = 64;
 
 /**
- * What is asked in one turn of the event loop, by however many callers, goes to the database as one statement. A round trip costs
- * both sides several times what one more row does. Whoever asks alone waits for nobody.
+ * What is asked in one turn of the event loop goes to the database as one statement, whose parameter is a JSON array of the questions: a
+ * round trip costs both sides several times what one more row does. A question that comes alone is not delayed.
  *
- * The statement is sent after the last of them asked: each sees what was committed before it began. Equal questions are one.
+ * The statement is sent after the last of them was asked, so each sees what was committed before it began. Equal questions are one.
  */
-export function gatherQuestions<Row>(
+export function gatherQuestions<Row extends object>(
   db: Database,
-  statement: Statement,
+  statement: Statement<Placed<Row>>,
 ): (question: Question) => Promise<Row | undefined> {
   let asked: Asked<Row> | undefined;
 
@@ -33,8 +34,7 @@ export function gatherQuestions<Row>(
     const answers = db.handIn(async ({ read }) => {
       await turnOver;
       if (asked?.questions === questions) asked = undefined;
-      const columns = (questions[0] ?? []).map((_, column) => questions.map((question) => question[column] ?? null));
-      return await read<Placed<Row>>(statement, columns);
+      return await read(statement, [JSON.stringify(questions.map((question, place) => ({ place, ...question })))]);
     });
     return { places: new Map(), questions, answers };
   }
@@ -43,11 +43,14 @@ export function gatherQuestions<Row>(
     if (asked === undefined || asked.questions.length === MAX_QUESTIONS) asked = begin();
     const { places, questions, answers } = asked;
     const name = JSON.stringify(question);
-    const place = places.get(name) ?? questions.push(question);
+    const place = places.get(name) ?? questions.push(findable(question)) - 1;
     places.set(name, place);
     return (await answers).find((row) => row.place === place);
   };
 }
+
+const findable = (question: Question): Question =>
+  Object.fromEntries(Object.entries(question).map(([name, text]) => [name, text && findableText(text)]));
 
 /** For statements that answer every question with a row. */
 export function answered<Row>(row: Row | undefined): Row {

@@ -1,192 +1,146 @@
-import {
-  type Change,
-  type Committed,
-  endedAt,
-  type Instant,
-  type Loaded,
-  type Store,
-  StoreDown,
-} from "@formbridge/core";
-import { DatabaseError } from "pg";
-import { COMMIT_CALL, commitValues, nextValue } from "./commit-arguments.ts";
-import type { Database, Statement } from "./database.ts";
-import { COMMIT_GROUP, type GroupRow, groupRow, groupValues } from "./group-statement.ts";
-import { loadedOf, recordOf, type StaleColumns } from "./loaded-row.ts";
-import { eraseValues } from "./retention.ts";
-import { putReviewLinks, reviewLinkValues } from "./review-links.ts";
-import type { Value } from "./sized-query.ts";
+import { type Change, type Committed, type Instant, type Loaded, type Store, WriteHeld } from "@formbridge/core";
+import { submissions } from "@formbridge/store-sql";
+import { commitBatch, type WrittenChange, writtenOf } from "./commit-statement.ts";
+import type { Database } from "./database.ts";
+import { codeOf, UNDONE, wasUndone } from "./failures.ts";
+import { sql, statement } from "./sql.ts";
 
-type Answer = { kind: "committed" | "too_late"; at: number } | { kind: "stale" | "key_taken"; loaded: StaleColumns };
+const MAX_BATCH = 64;
+/** Batches in flight. The fewer, the larger each; more than one, since each waits for the disk. */
+const MAX_IN_FLIGHT = 2;
+/** A wait ends with the transaction that held the row: then the change is stale, or the row is free. */
+const MAX_WAITS = 16;
 
-interface Placed {
-  place: number;
-  at: Instant;
+const WAIT_FOR_ROW = statement(
+  "wait_for_row",
+  sql`SELECT FROM ${submissions} WHERE submission_id = $1 FOR NO KEY UPDATE`,
+);
+
+interface Pending {
+  change: Change;
+  written: WrittenChange;
 }
 
-interface Queued {
-  change: Change;
-  row: GroupRow;
+interface Queued extends Pending {
   resolve(committed: Committed): void;
   reject(error: unknown): void;
 }
 
-const MAX_GROUP = 16;
-/** Groups on their way. The fewer, the larger each; more than one, since each waits for the disk. */
-const MAX_GROUPS = 2;
-
-const ALONE: Statement = { name: "commit", text: `SELECT ${COMMIT_CALL}` };
-
-const WITH_LINKS: Statement = {
-  name: "commit_with_links",
-  text: `WITH c AS MATERIALIZED (SELECT ${COMMIT_CALL}), links AS (${putReviewLinks(nextValue(1))}) SELECT c.answer FROM c`,
-};
-
-const rest = [1, 2, 3, 4, 5].map(nextValue).join(", ");
-/** One statement, and so one transaction: the commit, and what an erasure takes beside its row. */
-const ERASE: Statement = {
-  name: "erase_submission",
-  text: `WITH c AS MATERIALIZED (SELECT ${COMMIT_CALL})
-    SELECT c.answer, CASE WHEN c.answer ->> 'kind' = 'committed' THEN formbridge.erase_rest($1, $2, ${rest}) END AS erased
-    FROM c`,
-};
-
-/** The deadline passed while the write waited for another one: it was undone, and its error tells the time. */
-const TOO_LATE = "FB001";
-
 type Writer = Pick<Database, "write">;
 
 /**
- * Changes that arrive together are committed together: one round trip, one transaction, one sync of the disk. Most of what a
- * commit costs is paid once a transaction.
+ * Changes that arrive in one turn of the event loop, or while two batches are in flight, are committed as one batch: one round trip, one
+ * transaction, one disk sync.
  *
- *   commit ──▶ queue ──setImmediate──▶ group ──▶ committed
- *     │                                  └─ refused ──load──▶ stale
- *     │                                                  └─ as it was ──▶ alone
- *     └─ has a key, or more than row, token and events ──▶ alone; an erasure too
+ *   commit ──▶ queue ──▶ batch ──▶ committed
+ *                          ├─ undone by the database ──▶ each change in a batch of its own
+ *                          └─ not written ──load──▶ key_taken, stale, too_late
+ *                                             └─ its row is locked ──wait──▶ a batch of its own
  *
- * Nobody in a group waits for a lock: a change that would comes again alone, and waits there. When a group fails and was
- * undone, all of it come alone.
+ * A batch never waits for a row, so two batches can't wait for each other.
  */
 export function createGroupCommit(db: Database, load: (change: Change) => Promise<Loaded>): Store["commit"] {
   const queue: Queued[] = [];
-  let groups = 0;
-  let isAwaited = false;
+  let inFlight = 0;
+  let isScheduled = false;
 
-  /** Most who are refused are late, and several of them ask the same. Whoever is not late comes alone, and is told what it is. */
-  async function again(writer: Writer, change: Change): Promise<Committed> {
-    // When this fails, the database has something to say that the commit is told as well.
-    const loaded = await load(change).catch(() => undefined);
-    return loaded !== undefined && hasMoved(change, loaded)
-      ? { kind: "stale", loaded }
-      : await alone(writer, commitValues(change));
+  /** Commits a change that no batch has written. `wasTried`: one has tried to. */
+  async function settle(writer: Writer, pending: Pending, wasTried: boolean): Promise<Committed> {
+    let tried = wasTried;
+    for (let waits = 0; waits < MAX_WAITS; waits += 1) {
+      const refusal = refusalOf(pending.change, await load(pending.change), tried);
+      if (refusal !== undefined) return refusal;
+      if (tried) await writer.write(WAIT_FOR_ROW, [pending.change.row.submission.submissionId]);
+      const at = await writeAlone(writer, pending);
+      if (at !== undefined) return { kind: "committed", at };
+      tried = true;
+    }
+    throw new WriteHeld("other writes hold the submission");
   }
 
-  async function run(writer: Writer, group: readonly Queued[]): Promise<void> {
+  async function run(writer: Writer, batch: readonly Queued[]): Promise<void> {
+    const distinct = withoutRivals(batch);
     try {
-      const committed = await together(writer, firstOfEach(group));
-      for (const queued of group) {
+      const committed = await write(writer, distinct);
+      for (const queued of batch) {
         const at = committed.get(queued);
-        if (at === undefined) again(writer, queued.change).then(queued.resolve, queued.reject);
-        else queued.resolve({ kind: "committed", at });
+        if (at !== undefined) queued.resolve({ kind: "committed", at });
+        else settle(writer, queued, distinct.includes(queued)).then(queued.resolve, queued.reject);
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      const canSplit = wasUndone(error) && (batch.length > 1 || codeOf(error) === UNDONE);
+      for (const queued of batch) {
+        if (canSplit) settle(writer, queued, false).then(queued.resolve, queued.reject);
+        else queued.reject(error);
+      }
     }
   }
 
   function flush(writer: Writer): void {
-    while (queue.length > 0 && groups < MAX_GROUPS) {
-      groups += 1;
-      void run(writer, queue.splice(0, MAX_GROUP)).then(() => {
-        groups -= 1;
+    while (queue.length > 0 && inFlight < MAX_IN_FLIGHT) {
+      inFlight += 1;
+      void run(writer, queue.splice(0, MAX_BATCH)).then(() => {
+        inFlight -= 1;
         flush(writer);
       });
     }
-  }
-
-  function join(writer: Writer, change: Change): Promise<Committed> {
-    const row = groupRow(change);
-    return new Promise((resolve, reject) => {
-      queue.push({ change, row, resolve, reject });
-      if (isAwaited) return;
-      isAwaited = true;
-      setImmediate(() => {
-        isAwaited = false;
-        flush(writer);
-      });
-    });
   }
 
   return (change) =>
-    db.handIn(async (writer) => {
-      if (isPlain(change)) return await join(writer, change);
-      const values = commitValues(change);
-      if (change.erase === true) return await ask(writer, ERASE, [...values, ...eraseValues(change)]);
-      return await alone(writer, values, reviewLinkValues(change));
+    db.handIn((writer) => {
+      // Before the change joins a batch: one that can't be written as rows fails alone.
+      const written = writtenOf(change);
+      return new Promise((resolve, reject) => {
+        queue.push({ change, written, resolve, reject });
+        if (isScheduled) return;
+        isScheduled = true;
+        setImmediate(() => {
+          isScheduled = false;
+          flush(writer);
+        });
+      });
     });
 }
 
-/**
- * A key is waited for by design; what rests beside the row and jobs touch rows that other transactions take in an order of their own;
- * a chain is only that of one event; and the end of a submission, which has events, touches its records.
- */
-const isPlain = ({ key, side, jobs, dropJobs, erase, audit, events, row }: Change): boolean =>
-  key === undefined &&
-  side.length === 0 &&
-  jobs.length === 0 &&
-  dropJobs.length === 0 &&
-  erase !== true &&
-  audit.length <= 1 &&
-  (events.length === 0 || endedAt(row.submission) === undefined);
+/** When each of the changes was committed that were. */
+async function write(writer: Writer, batch: readonly Pending[]): Promise<Map<Pending, Instant>> {
+  const { commit, values } = commitBatch(batch.map(({ written }) => written));
+  const moments = new Map((await writer.write(commit, values)).map(({ submission_id, at }) => [submission_id, at]));
+  const committed = new Map<Pending, Instant>();
+  for (const pending of batch) {
+    const at = moments.get(pending.change.row.submission.submissionId);
+    if (at !== undefined) committed.set(pending, at);
+  }
+  return committed;
+}
 
-/** Of several changes of one submission the first: the others are late when that is committed. */
-const firstOfEach = (group: readonly Queued[]): Queued[] => [
-  ...new Map(group.toReversed().map((queued) => [queued.change.row.submission.submissionId, queued])).values(),
-];
-
-const hasMoved = ({ expect }: Change, { submission }: Loaded): boolean =>
-  "absent" in expect ? submission !== undefined : submission?.submission.revision !== expect.revision;
-
-/** When each of those was committed that were. None: the database undid the group. */
-async function together(writer: Writer, group: readonly Queued[]): Promise<Map<Queued | undefined, Instant>> {
+async function writeAlone(writer: Writer, pending: Pending): Promise<Instant | undefined> {
   try {
-    const rows = await writer.write<Placed>(COMMIT_GROUP, groupValues(group.map(({ row }) => row)));
-    return new Map(rows.map(({ place, at }) => [group[place - 1], at]));
+    return (await write(writer, [pending])).get(pending);
   } catch (error) {
-    const wasUndone = error instanceof StoreDown && error.outcome === "not_applied";
-    if (wasUndone && error.cause instanceof DatabaseError) return new Map();
+    if (codeOf(error) === UNDONE) return undefined;
     throw error;
   }
 }
 
-const alone = (writer: Writer, values: readonly Value[], links?: string): Promise<Committed> =>
-  links === undefined ? ask(writer, ALONE, values) : ask(writer, WITH_LINKS, [...values, links]);
-
-async function ask(writer: Writer, statement: Statement, values: readonly Value[]): Promise<Committed> {
-  try {
-    const [row] = await writer.write<{ answer: Answer }>(statement, values);
-    if (row === undefined) throw new StoreDown("the database gave no answer", "unknown");
-    return committedOf(row.answer);
-  } catch (error) {
-    const cause = error instanceof StoreDown ? error.cause : undefined;
-    if (cause instanceof DatabaseError && cause.code === TOO_LATE)
-      return { kind: "too_late", now: Number(cause.detail) };
-    throw error;
-  }
+/** Of changes of one submission, or under one key, the first: a statement can't write the same row twice. */
+function withoutRivals(batch: readonly Queued[]): Queued[] {
+  const taken = new Set<string>();
+  return batch.filter(({ change: { tenant, row, key } }) => {
+    const { submissionId, intakeId } = row.submission;
+    const names = [submissionId, ...(key ? [JSON.stringify([tenant, intakeId, key.ref.operation, key.ref.hash])] : [])];
+    if (names.some((name) => taken.has(name))) return false;
+    for (const name of names) taken.add(name);
+    return true;
+  });
 }
 
-function committedOf(answer: Answer): Committed {
-  switch (answer.kind) {
-    case "committed":
-      return { kind: "committed", at: answer.at };
-    case "too_late":
-      return { kind: "too_late", now: answer.at };
-    case "stale":
-      return { kind: "stale", loaded: loadedOf({ ...answer.loaded, record: answer.loaded }) };
-    case "key_taken": {
-      const record = recordOf(answer.loaded);
-      if (record === undefined) throw new StoreDown("the database told of no record", "not_applied");
-      return { kind: "key_taken", record };
-    }
-  }
+/** Why a change is not written, in the order of the port. Undefined: another transaction was in the way, and it can be tried again. */
+function refusalOf({ expect, key }: Change, loaded: Loaded, wasTried: boolean): Committed | undefined {
+  const { record, submission, now } = loaded;
+  if (key !== undefined && record !== undefined && record.fingerprint !== key.replaces)
+    return { kind: "key_taken", record };
+  if ("absent" in expect) return submission !== undefined || wasTried ? { kind: "stale", loaded } : undefined;
+  if (submission?.submission.revision !== expect.revision) return { kind: "stale", loaded };
+  return expect.notAfter !== undefined && now > expect.notAfter ? { kind: "too_late", now } : undefined;
 }

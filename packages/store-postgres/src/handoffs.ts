@@ -1,29 +1,20 @@
-import type { Handoff, Handoffs } from "@formbridge/core";
-import type { Database, Statement } from "./database.ts";
+import type { Handoffs } from "@formbridge/core";
+import { fromJson, handoffs } from "@formbridge/store-sql";
+import type { Database } from "./database.ts";
+import { pick, sql, statement } from "./sql.ts";
 
-const OF_SUBMISSION: Statement = {
-  name: "handoffs_of_submission",
-  text: "SELECT doc FROM formbridge.handoffs WHERE submission_id = $1 ORDER BY handoff_id DESC",
-};
-const FORGET: Statement = {
-  name: "forget_handoffs",
-  text: `WITH gone AS (
-      DELETE FROM formbridge.handoffs WHERE (tenant, submission_id, handoff_id) IN (
-        SELECT tenant, submission_id, handoff_id FROM formbridge.handoffs WHERE forget_after < $1
-        ORDER BY forget_after LIMIT $2)
-      RETURNING 1)
-    SELECT count(*) AS gone FROM gone`,
-};
+const OF_SUBMISSION = statement(
+  "handoffs_of_submission",
+  sql`SELECT ${pick(handoffs, "h", "doc")} FROM ${handoffs} AS h WHERE h.submission_id = $1 ORDER BY h.handoff_id DESC`,
+);
+const FORGET = statement(
+  "forget_handoffs",
+  sql`DELETE FROM ${handoffs} WHERE handoff_id = ANY (ARRAY(
+      SELECT h.handoff_id FROM ${handoffs} AS h WHERE h.forget_after < $1
+       ORDER BY h.forget_after LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING handoff_id`,
+);
 
-export function createHandoffs(db: Database): Handoffs {
-  return {
-    ofSubmission: async (submissionId) => {
-      const rows = await db.read<{ doc: string }>(OF_SUBMISSION, [submissionId]);
-      return rows.map(({ doc }) => JSON.parse(doc) as Handoff);
-    },
-    forgetExpired: async (before, limit) => {
-      const [row] = await db.write<{ gone: number }>(FORGET, [before, limit]);
-      return row?.gone ?? 0;
-    },
-  };
-}
+export const createHandoffs = (db: Database): Handoffs => ({
+  ofSubmission: async (submissionId) => (await db.read(OF_SUBMISSION, [submissionId])).map(({ doc }) => fromJson(doc)),
+  forgetExpired: async (before, limit) => (await db.write(FORGET, [before, limit])).length,
+});

@@ -1,47 +1,44 @@
-import type { Intakes, StoredIntake } from "@formbridge/core";
-import type { Database, Statement } from "./database.ts";
+import type { Intakes } from "@formbridge/core";
+import { computed, definitions, fromJson, intakeOf, intakes, toJson } from "@formbridge/store-sql";
+import type { Database } from "./database.ts";
+import { pick, sql, statement } from "./sql.ts";
 
-const SELECT = `SELECT i.tenant, i.source, d.definition, i.digest, i.retired, i.updated_at AS "updatedAt"
-  FROM formbridge.intakes AS i JOIN formbridge.definitions AS d ON d.digest = i.digest`;
-const GET: Statement = { name: "get_intake", text: `${SELECT} WHERE i.id = $1` };
-const LIST: Statement = {
-  name: "list_intakes",
-  text: `${SELECT} WHERE i.tenant = $1 AND i.id > $2 ORDER BY i.id LIMIT $3`,
-};
-const DEFINITION: Statement = {
-  name: "get_definition",
-  text: "SELECT definition FROM formbridge.definitions WHERE digest = $1",
-};
-const PUT: Statement = {
-  name: "put_intake",
-  text: "SELECT formbridge.put_intake($1, $2, $3, $4, $5, $6) AS outcome",
-};
-const RETIRE: Statement = {
-  name: "retire_intake",
-  text: `UPDATE formbridge.intakes SET retired = true, updated_at = formbridge.now_ms()
+const INTAKE = sql`SELECT ${pick(intakes, "i")}, ${pick(definitions, "d", "definition")}
+  FROM ${intakes} AS i JOIN ${definitions} AS d ON d.digest = i.digest`;
+const GET = statement("get_intake", { ...INTAKE, text: `${INTAKE.text} WHERE i.id = $1` });
+const LIST = statement("list_intakes", {
+  ...INTAKE,
+  text: `${INTAKE.text} WHERE ($1::text IS NULL OR i.tenant = $1) AND i.id > $2 ORDER BY i.id LIMIT $3`,
+});
+const COUNT = statement(
+  "count_intakes",
+  sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
+    SELECT 1 FROM ${intakes} AS i WHERE i.tenant = $1 LIMIT $2) AS counted`,
+);
+const DEFINITION = statement(
+  "get_definition",
+  sql`SELECT ${pick(definitions, "d", "definition")} FROM ${definitions} AS d WHERE d.digest = $1`,
+);
+const PUT = statement(
+  "put_intake",
+  sql`SELECT ${computed<{ outcome: Awaited<ReturnType<Intakes["put"]>> }>("formbridge.put_intake($1, $2, $3, $4, $5, $6) AS outcome")}`,
+);
+const RETIRE = statement(
+  "retire_intake",
+  sql`UPDATE ${intakes} SET retired = true, updated_at = formbridge.now_ms()
     WHERE id = $1 AND tenant = $2 AND NOT retired RETURNING id`,
-};
-
-interface IntakeColumns extends Omit<StoredIntake, "definition"> {
-  definition: string;
-}
-const intakeOf = (columns: IntakeColumns): StoredIntake => ({ ...columns, definition: JSON.parse(columns.definition) });
-
-type Outcome = Awaited<ReturnType<Intakes["put"]>>;
+);
 
 export function createIntakes(db: Database): Intakes {
   return {
-    get: async (id) => (await db.read<IntakeColumns>(GET, [id])).map(intakeOf)[0],
-    definition: async (digest) => {
-      const [found] = await db.read<{ definition: string }>(DEFINITION, [digest]);
-      return found === undefined ? undefined : JSON.parse(found.definition);
-    },
-    list: async ({ tenant, after = "" }, limit) =>
-      (await db.read<IntakeColumns>(LIST, [tenant, after, limit])).map(intakeOf),
+    get: async (id) => (await db.read(GET, [id])).map(intakeOf)[0],
+    definition: async (digest) =>
+      (await db.read(DEFINITION, [digest])).map(({ definition }) => fromJson(definition))[0],
+    list: async ({ tenant, after = "" }, limit) => (await db.read(LIST, [tenant ?? null, after, limit])).map(intakeOf),
+    count: async ({ tenant }, atMost) => (await db.read(COUNT, [tenant, atMost]))[0]?.count ?? 0,
     put: async ({ tenant, source, definition, digest }, expect) => {
-      const values = [definition.id, tenant, source, digest, JSON.stringify(definition), expect ?? null];
-      const [row] = await db.write<{ outcome: Outcome }>(PUT, values);
-      return row?.outcome ?? "changed";
+      const values = [definition.id, tenant, source, digest, toJson(definition), expect ?? null];
+      return (await db.write(PUT, values))[0]?.outcome ?? "changed";
     },
     retire: async ({ tenant, id }) => (await db.write(RETIRE, [id, tenant])).length === 1,
   };

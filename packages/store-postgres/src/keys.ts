@@ -1,57 +1,54 @@
-import type { ApiKey, Keys } from "@formbridge/core";
-import { unnested } from "./arrays.ts";
-import type { Database, Statement } from "./database.ts";
+import type { Keys } from "@formbridge/core";
+import { apiKeyRow, apiKeys, columnsOf, computed, fromJson } from "@formbridge/store-sql";
+import type { Database } from "./database.ts";
 import { gatherQuestions } from "./gathered.ts";
-import type { ReadCache } from "./read-cache.ts";
+import { pick, sql, statement } from "./sql.ts";
 
-const FIND: Statement = {
-  name: "find_key",
-  text: `SELECT q.place, k.doc FROM ${unnested("$1::text[]")} AS q (hash, place)
+const DOC = pick(apiKeys, "k", "doc");
+const FIND = statement(
+  "find_key",
+  sql`SELECT ${computed<{ place: number }>("q.place")}, ${DOC} FROM json_to_recordset($1) AS q (place integer, hash text)
     CROSS JOIN LATERAL (
-      SELECT doc FROM formbridge.api_keys WHERE hash = q.hash AND NOT revoked
-        AND (expires_at IS NULL OR expires_at > formbridge.now_ms()) LIMIT 1) AS k`,
-};
-const GET: Statement = {
-  name: "get_key",
-  text: "SELECT doc FROM formbridge.api_keys WHERE key_id = $1 AND tenant = $2 AND NOT revoked",
-};
-const LIST: Statement = {
-  name: "list_keys",
-  text: `SELECT doc FROM formbridge.api_keys WHERE tenant = $1 AND key_id > $2 AND NOT revoked ORDER BY key_id LIMIT $3`,
-};
-const ADD: Statement = {
-  name: "add_key",
-  text: `INSERT INTO formbridge.api_keys (key_id, hash, tenant, expires_at, doc) VALUES ($1, $2, $3, $4, $5)
+      SELECT doc FROM ${apiKeys} WHERE hash = q.hash AND NOT revoked
+         AND (expires_at IS NULL OR expires_at > formbridge.now_ms()) LIMIT 1) AS k`,
+);
+const GET = statement(
+  "get_key",
+  sql`SELECT ${DOC} FROM ${apiKeys} AS k WHERE k.key_id = $1 AND k.tenant = $2 AND NOT k.revoked`,
+);
+const LIST = statement(
+  "list_keys",
+  sql`SELECT ${DOC} FROM ${apiKeys} AS k WHERE k.tenant = $1 AND k.key_id > $2 AND NOT k.revoked ORDER BY k.key_id LIMIT $3`,
+);
+const COUNT = statement(
+  "count_keys",
+  sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
+    SELECT 1 FROM ${apiKeys} AS k WHERE k.tenant = $1 AND NOT k.revoked LIMIT $2) AS counted`,
+);
+const ADD = statement(
+  "add_key",
+  sql`INSERT INTO ${apiKeys} (${columnsOf(apiKeys).join(", ")})
+    SELECT * FROM (SELECT ${pick(apiKeys, "n")} FROM json_populate_record(NULL::formbridge.api_keys, $1) AS n) AS n
     ON CONFLICT DO NOTHING RETURNING key_id`,
-};
+);
 // The row stays, so that the same key can't be added again.
-const REVOKE: Statement = {
-  name: "revoke_key",
-  text: `UPDATE formbridge.api_keys SET revoked = true WHERE key_id = $1 AND tenant = $2 AND NOT revoked RETURNING key_id`,
-};
+const REVOKE = statement(
+  "revoke_key",
+  sql`UPDATE ${apiKeys} SET revoked = true WHERE key_id = $1 AND tenant = $2 AND NOT revoked RETURNING key_id`,
+);
 
-interface DocColumn {
-  doc: string;
-}
-const keyOf = ({ doc }: DocColumn): ApiKey => JSON.parse(doc);
-
-export function createKeys(db: Database, cache: ReadCache): Keys {
-  const ask = gatherQuestions<DocColumn>(db, FIND);
-  async function read(hash: string): Promise<ApiKey | undefined> {
-    const found = await ask([hash]);
-    return found && keyOf(found);
-  }
+export function createKeys(db: Database): Keys {
+  const ask = gatherQuestions(db, FIND);
   return {
     find: async (hash) => {
-      const { now, value: key } = await cache.get(`key ${hash}`, () => read(hash));
-      return key?.expiresAt !== undefined && key.expiresAt <= now ? undefined : key;
+      const found = await ask({ hash });
+      return found && fromJson(found.doc);
     },
-    get: async ({ tenant, keyId }) => (await db.read<DocColumn>(GET, [keyId, tenant])).map(keyOf)[0],
-    list: async ({ tenant, after = "" }, limit) => (await db.read<DocColumn>(LIST, [tenant, after, limit])).map(keyOf),
-    add: async (key) => {
-      const values = [key.keyId, key.hash, key.tenant, key.expiresAt ?? null, JSON.stringify(key)];
-      return (await db.write(ADD, values)).length === 1;
-    },
+    get: async ({ tenant, keyId }) => (await db.read(GET, [keyId, tenant])).map(({ doc }) => fromJson(doc))[0],
+    list: async ({ tenant, after = "" }, limit) =>
+      (await db.read(LIST, [tenant, after, limit])).map(({ doc }) => fromJson(doc)),
+    count: async ({ tenant }, atMost) => (await db.read(COUNT, [tenant, atMost]))[0]?.count ?? 0,
+    add: async (key) => (await db.write(ADD, [JSON.stringify(apiKeyRow(key))])).length === 1,
     revoke: async ({ tenant, keyId }) => (await db.write(REVOKE, [keyId, tenant])).length === 1,
   };
 }

@@ -11,17 +11,17 @@ export interface ListenerOptions extends Omit<PostgresOptions, "poolSize"> {
 
 export interface Ears {
   heard(text: string): void;
-  /** The connection is there, or there again: what was said meanwhile was not heard. */
+  /** Connected, or connected again: notifications of the time between were missed. */
   connected(): void;
 }
 
 export interface Listener {
-  /** Tells everybody who listens, this process too. False: there is no connection. One at a time. */
+  /** Notifies all listeners, this process too. False: there is no connection. One call at a time. */
   say(text: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** One connection that listens and speaks, made anew whenever it is lost. */
+/** One connection that sends and receives notifications; it reconnects whenever it is lost. */
 export function createListener({ reconnectMs = RECONNECT_MS, ...options }: ListenerOptions, ears: Ears): Listener {
   let client: Client | undefined;
   let isListening = false;

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { connectionSettings } from "./database.ts";
+import { connectionSettings, makeDurable } from "./database.ts";
 import { reasonOf } from "./failures.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import type { Migration } from "./migrations/migration.ts";
@@ -11,7 +11,7 @@ const LEDGER = `CREATE SCHEMA IF NOT EXISTS formbridge;
     applied_at  timestamptz NOT NULL DEFAULT now()
   )`;
 
-/** Any number, the same in every FormBridge. */
+/** An arbitrary number, the same in every FormBridge. */
 const MIGRATION_LOCK = 4_607_182;
 
 export interface MigrationOptions {
@@ -23,7 +23,7 @@ export async function withClient<Result>(
   { url, connectTimeoutMs }: MigrationOptions,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  // No time-outs but the first: a step may take long, and so may another process that does it.
+  // Only connecting has a timeout: a migration may take long, and so may another process that runs it.
   const settings = connectionSettings({ url, connectTimeoutMs, statementTimeoutMs: 0, lockTimeoutMs: 0 });
   const client = new Client({ ...settings, query_timeout: 0 });
   client.on("error", () => {});
@@ -31,6 +31,7 @@ export async function withClient<Result>(
     throw new Error(`PostgreSQL can't be reached: ${reasonOf(error)}`, { cause: error });
   });
   try {
+    await makeDurable(client);
     return await work(client);
   } finally {
     await client.end();
@@ -56,11 +57,11 @@ async function pending(client: Client, known: readonly Migration[]): Promise<Mig
   return known.filter((migration) => migration.id > applied);
 }
 
-/** Brings the schema up to date, all steps or none, and answers those it took. Safe to run twice, and by many at once. */
+/** Brings the schema up to date, all steps or none, and returns the steps it ran. Safe to run twice, and concurrently. */
 export function migrate(options: MigrationOptions, known: readonly Migration[] = MIGRATIONS): Promise<Migration[]> {
   return withClient(options, async (client) => {
     if ((await pending(client, known)).length === 0) return [];
-    // Before the transaction: only one that begins now is sure to see the tables of whoever had the lock before.
+    // Before the transaction: it must begin after the previous holder of the lock committed, to see its tables.
     await client.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await client.query("BEGIN");
     const steps = await pending(client, known);

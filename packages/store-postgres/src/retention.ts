@@ -1,46 +1,42 @@
-import { type Change, type Due, erasedRecord, type Retention } from "@formbridge/core";
-import type { Database, Statement } from "./database.ts";
-import type { Value } from "./sized-query.ts";
+import type { Retention } from "@formbridge/core";
+import { computed, dueOf, events, records, submissions } from "@formbridge/store-sql";
+import type { Database } from "./database.ts";
+import { pick, sql, statement } from "./sql.ts";
 
-const ENDED = "ended_at IS NOT NULL AND erased_at IS NULL";
+const ENDED = "s.ended_at IS NOT NULL AND s.erased_at IS NULL";
 // From one definition to the next by the index, however many submissions each has.
-const DEFINITIONS: Statement = {
-  name: "ended_definitions",
-  text: `WITH RECURSIVE found AS (
-      (SELECT definition FROM formbridge.submissions WHERE ${ENDED} ORDER BY definition LIMIT 1)
+const DEFINITIONS = statement(
+  "ended_definitions",
+  sql`WITH RECURSIVE found AS (
+      (SELECT s.definition FROM ${submissions} AS s WHERE ${ENDED} ORDER BY s.definition LIMIT 1)
       UNION ALL
-      SELECT (SELECT s.definition FROM formbridge.submissions AS s
-              WHERE s.ended_at IS NOT NULL AND s.erased_at IS NULL AND s.definition > found.definition
-              ORDER BY s.definition LIMIT 1)
-      FROM found WHERE found.definition IS NOT NULL)
-    SELECT definition FROM found WHERE definition IS NOT NULL`,
-};
-const ENDED_BEFORE: Statement = {
-  name: "ended_before",
-  text: `SELECT tenant, submission_id AS "submissionId" FROM formbridge.submissions
-    WHERE ${ENDED} AND definition = $1 AND ended_at < $2 ORDER BY ended_at LIMIT $3`,
-};
-const REMOVE: Statement = { name: "remove_erased", text: "SELECT formbridge.remove_erased($1, $2) AS gone" };
-
-/** The arguments of `formbridge.erase_rest` that come after those of `formbridge.commit_change`. */
-export function eraseValues({ row, events }: Change): Value[] {
-  const { createdBy, erasedAt } = row.submission;
-  return [
-    JSON.stringify(createdBy.id),
-    erasedAt ?? null,
-    events.map(({ eventId }) => eventId),
-    erasedRecord.fingerprint,
-    JSON.stringify(erasedRecord.principal),
-  ];
-}
+      SELECT (SELECT s.definition FROM ${submissions} AS s WHERE ${ENDED} AND s.definition > found.definition
+               ORDER BY s.definition LIMIT 1)
+        FROM found WHERE found.definition IS NOT NULL)
+    SELECT ${pick(submissions, "found", "definition")} FROM found WHERE definition IS NOT NULL`,
+);
+const ENDED_BEFORE = statement(
+  "ended_before",
+  sql`SELECT ${pick(submissions, "s", "tenant", "submission_id")} FROM ${submissions} AS s
+    WHERE ${ENDED} AND s.definition = $1 AND s.ended_at < $2 ORDER BY s.ended_at LIMIT $3`,
+);
+const OF_GONE = "submission_id = ANY (ARRAY(SELECT g.submission_id FROM gone AS g))";
+const REMOVE = statement(
+  "remove_erased",
+  sql`WITH gone AS MATERIALIZED (
+      SELECT s.submission_id FROM ${submissions} AS s WHERE s.erased_at IS NOT NULL AND s.erased_at < $1
+       ORDER BY s.erased_at LIMIT $2 FOR UPDATE SKIP LOCKED),
+    history AS (DELETE FROM ${events} WHERE ${OF_GONE}),
+    answers AS (DELETE FROM ${records} WHERE ${OF_GONE}),
+    rows AS (DELETE FROM ${submissions} WHERE ${OF_GONE})
+    SELECT ${computed<{ gone: number }>("count(*) AS gone")} FROM gone`,
+);
 
 export function createRetention(db: Database): Retention {
   return {
-    definitions: async () => {
-      const rows = await db.read<{ definition: string }>(DEFINITIONS, []);
-      return rows.map(({ definition }) => definition);
-    },
-    endedBefore: (before, { definition, limit }) => db.read<Due>(ENDED_BEFORE, [definition, before, limit]),
-    removeErased: async (before, limit) => (await db.write<{ gone: number }>(REMOVE, [before, limit]))[0]?.gone ?? 0,
+    definitions: async () => (await db.read(DEFINITIONS, [])).map(({ definition }) => definition),
+    endedBefore: async (before, { definition, limit }) =>
+      (await db.read(ENDED_BEFORE, [definition, before, limit])).map(dueOf),
+    removeErased: async (before, limit) => (await db.write(REMOVE, [before, limit]))[0]?.gone ?? 0,
   };
 }

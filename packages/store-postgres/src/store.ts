@@ -1,35 +1,38 @@
 import type { Change, Loaded, LoadQuery, Store } from "@formbridge/core";
 import type { Database } from "./database.ts";
-import { answered, gatherQuestions, type Question } from "./gathered.ts";
+import { answered, gatherQuestions } from "./gathered.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { LOAD_BY_ID, LOAD_BY_INTAKE, LOAD_BY_REVIEW_LINK, LOAD_BY_SESSION, LOAD_BY_TOKEN } from "./load-statements.ts";
-import { type LoadedColumns, loadedOf } from "./loaded-row.ts";
-import type { ReadCache } from "./read-cache.ts";
+import * as statements from "./load.ts";
 
-/** Load and commit, one round trip each, or a part of one that others are on. */
-export function createStore(db: Database, cache: ReadCache): Store {
-  const ask = {
-    token: gatherQuestions<LoadedColumns>(db, LOAD_BY_TOKEN),
-    id: gatherQuestions<LoadedColumns>(db, LOAD_BY_ID),
-    session: gatherQuestions<LoadedColumns>(db, LOAD_BY_SESSION),
-    intake: gatherQuestions<LoadedColumns>(db, LOAD_BY_INTAKE),
-    reviewLink: gatherQuestions<LoadedColumns>(db, LOAD_BY_REVIEW_LINK),
+/** Load and commit, one round trip each, shared with others that come at the same moment. */
+export function createStore(db: Database): Store {
+  const asking = (statement: typeof statements.LOAD_BY_ID) => {
+    const ask = gatherQuestions(db, statement);
+    return async (question: Parameters<typeof ask>[0]) => statements.loadedOf(answered(await ask(question)));
   };
+  const byToken = asking(statements.LOAD_BY_TOKEN);
+  const byId = asking(statements.LOAD_BY_ID);
+  const bySession = asking(statements.LOAD_BY_SESSION);
+  const byIntake = asking(statements.LOAD_BY_INTAKE);
+  const byReviewLink = asking(statements.LOAD_BY_REVIEW_LINK);
+  const forChange = asking(statements.LOAD_FOR_CHANGE);
 
   async function load({ by, key }: LoadQuery): Promise<Loaded> {
-    const keyed: Question = [key?.operation ?? null, key?.hash ?? null];
-    if ("token" in by) return loadedOf(answered(await ask.token([by.token, ...keyed])), by.token);
-    if ("session" in by) return loadedOf(answered(await ask.session([by.session, ...keyed])));
-    if ("reviewLink" in by) return loadedOf(answered(await ask.reviewLink([by.reviewLink, ...keyed])));
-    if ("id" in by) return loadedOf(answered(await ask.id([by.tenant, by.id, ...keyed])));
-    if (key !== undefined) return loadedOf(answered(await ask.intake([by.intake, ...keyed])));
-    const { now, value: definition } = await cache.get(`intake ${by.intake}`, () => definitionOf(by.intake));
-    return { now, ...(definition !== undefined && { definition }) };
+    const keyed = key && { operation: key.operation, key_hash: key.hash };
+    if ("token" in by) return await byToken({ token: by.token, ...keyed });
+    if ("session" in by) return await bySession({ session: by.session, ...keyed });
+    if ("reviewLink" in by) return await byReviewLink({ link: by.reviewLink, ...keyed });
+    if ("id" in by) return await byId({ tenant: by.tenant, id: by.id, ...keyed });
+    return await byIntake({ intake: by.intake, ...keyed });
   }
 
-  const definitionOf = async (intake: string): Promise<Loaded["definition"]> =>
-    loadedOf(answered(await ask.intake([intake, null, null]))).definition;
+  const standing = ({ tenant, row: { submission }, key }: Change): Promise<Loaded> =>
+    forChange({
+      tenant,
+      id: submission.submissionId,
+      intake: submission.intakeId,
+      ...(key && { operation: key.ref.operation, key_hash: key.ref.hash }),
+    });
 
-  const current = ({ tenant, row }: Change) => load({ by: { id: row.submission.submissionId, tenant } });
-  return { load, commit: createGroupCommit(db, current) };
+  return { load, commit: createGroupCommit(db, standing) };
 }

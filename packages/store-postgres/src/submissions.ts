@@ -1,66 +1,147 @@
-import type { SubmissionFilter, Submissions } from "@formbridge/core";
-import type { Database, Statement } from "./database.ts";
-import { rowOf } from "./loaded-row.ts";
-import type { Value } from "./sized-query.ts";
+import type { SubmissionFilter, SubmissionPage, SubmissionRow, Submissions } from "@formbridge/core";
+import { computed, submissionRowOf, submissions, toJson } from "@formbridge/store-sql";
+import type { Database, Value } from "./database.ts";
+import { pick, sql, statement } from "./sql.ts";
+
+/** What every filter may add. */
+const REST = `($5::text[] IS NULL OR c.intake_id || '' = ANY ($5)) AND ($6::text IS NULL OR c.created_by = $6)
+           AND ($7::bigint IS NULL OR c.created_at >= $7) AND ($8::bigint IS NULL OR c.created_at < $8)`;
 
 /**
- * A filter of several values becomes one walk per value, each of which goes along its index from its end and stops at the limit: a
- * page costs the same however many rows match. `$3` names the values, of which there is one when nothing is chosen.
+ * A filter of several values becomes one scan per value, each of which follows its index from the page's position and stops at the
+ * limit: a page costs the same however many rows match. `$3` has the values.
  */
-const listBy = (name: string, chosen: string, { beyond, order }: Direction): Statement => ({
-  name: `list_submissions_${name}_${order.toLowerCase()}`,
-  text: `SELECT s.doc, s.sealed_fields FROM (
+const listBy = (name: string, chosen: string, { beyond, order }: Direction) =>
+  statement(
+    `list_submissions_${name}_${order.toLowerCase()}`,
+    sql`SELECT ${pick(submissions, "s", "doc", "sealed_fields")} FROM (
       SELECT f.submission_id FROM unnest($3::text[]) AS value CROSS JOIN LATERAL (
-        SELECT c.submission_id FROM formbridge.submissions AS c
-        WHERE c.tenant = $1 AND ${chosen} AND c.submission_id ${beyond} $4
-          AND ($5::text[] IS NULL OR c.intake_id || '' = ANY ($5)) AND ($6::text IS NULL OR c.created_by = $6)
-          AND ($7::bigint IS NULL OR c.created_at >= $7) AND ($8::bigint IS NULL OR c.created_at < $8)
-        ORDER BY c.submission_id ${order} LIMIT $2) AS f
-      ORDER BY f.submission_id ${order} LIMIT $2) AS page
-    JOIN formbridge.submissions AS s ON s.tenant = $1 AND s.submission_id = page.submission_id
-    ORDER BY page.submission_id ${order}`,
-});
+        SELECT c.submission_id FROM ${submissions} AS c
+         WHERE c.tenant = $1 AND ${chosen} AND c.submission_id ${beyond} $4
+           AND ${REST}
+         ORDER BY c.submission_id ${order} LIMIT $2) AS f
+       ORDER BY f.submission_id ${order} LIMIT $2) AS page
+      JOIN ${submissions} AS s ON s.submission_id = page.submission_id
+     ORDER BY page.submission_id ${order}`,
+  );
+
+const countBy = (name: string, chosen: string) =>
+  statement(
+    `count_submissions_${name}`,
+    sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
+      SELECT 1 FROM unnest($3::text[]) AS value CROSS JOIN LATERAL (
+        SELECT 1 FROM ${submissions} AS c
+         WHERE c.tenant = $1 AND ${chosen} AND c.submission_id > $4 AND ${REST} LIMIT $2) AS f
+       LIMIT $2) AS counted`,
+  );
 
 interface Direction {
   beyond: "<" | ">";
   order: "DESC" | "ASC";
 }
-const walks = (direction: Direction) => ({
-  byTenant: listBy("by_tenant", "value IS NOT NULL", direction),
-  byState: listBy("by_state", "c.state = value", direction),
-  byIntake: listBy("by_intake", "c.intake_id = value", direction),
+const walks = <Made>(make: (name: string, chosen: string) => Made) => ({
+  byTenant: make("by_tenant", "value IS NOT NULL"),
+  byState: make("by_state", "c.state = value"),
+  byStateInTime: make("by_state_in_time", "c.state = value AND NOT (c.editable AND c.expires_at < $9)"),
+  overdue: make("overdue", "value IS NOT NULL AND c.editable AND c.expires_at < $9"),
+  byIntake: make("by_intake", "c.intake_id = value"),
+  byCreator: make("by_creator", "c.created_by = value"),
 });
-const NEWEST_FIRST = walks({ beyond: "<", order: "DESC" });
-const OLDEST_FIRST = walks({ beyond: ">", order: "ASC" });
+const NEWEST_FIRST = walks((name, chosen) => listBy(name, chosen, { beyond: "<", order: "DESC" }));
+const OLDEST_FIRST = walks((name, chosen) => listBy(name, chosen, { beyond: ">", order: "ASC" }));
+const COUNTS = walks(countBy);
 
+/** From one tenant to the next by the index, however many submissions each has. */
+const TENANTS = statement(
+  "tenants",
+  sql`WITH RECURSIVE found AS (
+      SELECT min(tenant) AS tenant FROM ${submissions}
+      UNION ALL
+      SELECT (SELECT min(s.tenant) FROM ${submissions} AS s WHERE s.tenant > found.tenant)
+        FROM found WHERE found.tenant IS NOT NULL)
+    SELECT ${pick(submissions, "found", "tenant")} FROM found WHERE tenant IS NOT NULL`,
+);
+
+/** Sorts before every id. */
+const FIRST_ID = "";
 /** Sorts after every id. */
 const LAST_ID = "\u{10ffff}";
 
 export function createSubmissions(db: Database): Submissions {
   return {
     list: async (filter, page) => {
-      const { walk, values, intakeIds } = walkOf(filter);
-      const { tenant, createdById, from, until } = filter;
-      const statement = (page.after === undefined ? NEWEST_FIRST : OLDEST_FIRST)[walk];
-      const rows = await db.read<{ doc: string; sealed_fields: string | null }>(statement, [
-        tenant,
-        page.limit,
-        distinct(values),
-        page.after ?? page.before ?? LAST_ID,
-        intakeIds ?? null,
-        createdById === undefined ? null : JSON.stringify(createdById),
-        from ?? null,
-        until ?? null,
-      ] satisfies Value[]);
-      return rows.map(({ doc, sealed_fields }) => rowOf(doc, sealed_fields));
+      const pages = await Promise.all(walksOf(filter).map((walk) => pageOf(filter, page, walk)));
+      const [only] = pages;
+      return only !== undefined && pages.length === 1 ? only : merged(pages.flat(), page);
     },
+    count: async (filter, atMost) => {
+      const counts = await Promise.all(
+        walksOf(filter).map(async (walk) => {
+          const values = valuesFor(filter, walk, { limit: atMost, position: FIRST_ID });
+          return (await db.read(COUNTS[walk.name], values))[0]?.count ?? 0;
+        }),
+      );
+      return Math.min(
+        atMost,
+        counts.reduce((sum, count) => sum + count, 0),
+      );
+    },
+    tenants: async () => (await db.read(TENANTS, [])).map(({ tenant }) => tenant),
   };
+
+  async function pageOf(filter: SubmissionFilter, page: SubmissionPage, walk: Walk): Promise<SubmissionRow[]> {
+    const list = (page.after === undefined ? NEWEST_FIRST : OLDEST_FIRST)[walk.name];
+    const position = page.after ?? page.before ?? LAST_ID;
+    const rows = await db.read(list, valuesFor(filter, walk, { limit: page.limit, position }));
+    return rows.map(submissionRowOf);
+  }
+}
+
+const valuesFor = (
+  { tenant, createdById, from, until }: SubmissionFilter,
+  walk: Walk,
+  { limit, position }: { limit: number; position: string },
+): Value[] => [
+  tenant,
+  limit,
+  distinct(walk.values),
+  position,
+  walk.intakeIds ?? null,
+  createdById === undefined ? null : toJson(createdById),
+  from ?? null,
+  until ?? null,
+  ...(walk.expiredBefore === undefined ? [] : [walk.expiredBefore]),
+];
+
+/** Of several walks in the same direction, the first rows of all. */
+function merged(rows: readonly SubmissionRow[], { after, limit }: SubmissionPage): SubmissionRow[] {
+  const direction = after === undefined ? -1 : 1;
+  const sorted = rows.toSorted((one, other) =>
+    one.submission.submissionId < other.submission.submissionId ? -direction : direction,
+  );
+  return sorted.slice(0, limit);
 }
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-function walkOf({ states, intakeIds }: SubmissionFilter) {
-  if (states !== undefined) return { walk: "byState", values: states, intakeIds } as const;
-  if (intakeIds !== undefined) return { walk: "byIntake", values: intakeIds } as const;
-  return { walk: "byTenant", values: ["all"] } as const;
+interface Walk {
+  name: keyof typeof NEWEST_FIRST;
+  values: readonly string[];
+  intakeIds?: readonly string[] | undefined;
+  /** Of the walks that ask for it. */
+  expiredBefore?: number;
+}
+
+function walksOf({ states, expiredBefore, intakeIds, createdById }: SubmissionFilter): Walk[] {
+  if (states !== undefined && expiredBefore !== undefined) {
+    const inTime: Walk = { name: "byStateInTime", values: states, intakeIds, expiredBefore };
+    // Few as a rule, since they are swept.
+    return states.includes("expired")
+      ? [inTime, { name: "overdue", values: ["all"], intakeIds, expiredBefore }]
+      : [inTime];
+  }
+  if (states !== undefined) return [{ name: "byState", values: states, intakeIds }];
+  if (intakeIds !== undefined) return [{ name: "byIntake", values: intakeIds }];
+  if (createdById !== undefined) return [{ name: "byCreator", values: [toJson(createdById)] }];
+  return [{ name: "byTenant", values: ["all"] }];
 }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Wakeups } from "@formbridge/core";
 import { createListener, type ListenerOptions } from "./listener.ts";
 
-/** Readers wait no longer than this for a notice; writers pay for one notice, however many they are. */
+/** A notification is delayed by at most this, so that many writes share one. */
 const GATHER_MS = 10;
-/** PostgreSQL takes less than 8000 bytes. */
+/** PostgreSQL refuses payloads of 8000 bytes and more. */
 const MAX_NOTICE = 7_500;
 
 export interface SharedWakeups extends Wakeups {
@@ -12,13 +12,13 @@ export interface SharedWakeups extends Wakeups {
 }
 
 /**
- * Wakes readers of this process at once, and those of other processes by notifications, gathered and sent on a connection of
- * their own after the commit: a NOTIFY inside the write would make all writes of the database go one after the other.
+ * Wakes readers of this process at once, and those of other processes by notifications, batched and sent on a separate connection after
+ * the commit: a NOTIFY inside the write would serialize all writes of the database.
  *
  *   notify ──▶ own readers
- *          └─▶ gathered for a few ms ──NOTIFY──▶ other processes ──▶ their readers
+ *          └─▶ batched for a few ms ──NOTIFY──▶ other processes ──▶ their readers
  *
- * While the connection is down notices are lost. Everybody is woken when it is back, and reads what came meanwhile.
+ * Notifications are lost while the connection is down. When it is back, all subscribers are woken and read what they missed.
  */
 export function createPostgresWakeups(local: Wakeups, options: ListenerOptions): SharedWakeups {
   const self = randomUUID();
@@ -30,7 +30,7 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
   const listener = createListener(options, {
     heard(text) {
       const [sender, ...submissionIds] = text.split(" ");
-      // This process has told its own readers already.
+      // This process has woken its own readers already.
       if (sender !== self) for (const submissionId of submissionIds) local.notify(submissionId);
     },
     connected() {
@@ -44,7 +44,7 @@ export function createPostgresWakeups(local: Wakeups, options: ListenerOptions):
     gathered.clear();
     for (const notice of noticesOf(submissionIds)) {
       if (await listener.say(`${self} ${notice}`)) continue;
-      // Sent when the connection is back; some are told twice then, which harms nobody.
+      // Sent again when the connection is back. A duplicate is harmless.
       for (const submissionId of submissionIds) gathered.add(submissionId);
       return;
     }

@@ -4,10 +4,9 @@ import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
-import { COMMIT_CALL, commitValues } from "../src/commit-arguments.ts";
-import { optionsFor } from "./open.ts";
+import { commitOn, optionsFor } from "./open.ts";
 
-const { creation, update, quietUpdate, keyWrite, TENANT, HOUR } = fixtures;
+const { creation, update, quietUpdate, keyWrite, newHash, TENANT, INTAKE, HOUR } = fixtures;
 
 let database: TestDatabase;
 let backend: Backend;
@@ -101,7 +100,7 @@ describe("a write that waits too long", () => {
   it("for a key gives up, and the one who holds it is the one that counts", async () => {
     const key = keyWrite({ expiresAt: Date.now() + HOUR });
     const held = creation({ at: 0 }, { key });
-    const holder = await holding((client) => client.query(`SELECT ${COMMIT_CALL}`, commitValues(held)));
+    const holder = await holding((client) => commitOn(client, held));
     const rival = creation({ at: 0 }, { key });
     expect((await failureOf(backend.store.commit(rival))).outcome).toBe("not_applied");
     await holder.end();
@@ -128,13 +127,31 @@ describe("a write that waits too long", () => {
   });
 });
 
+describe("a write that waits for its key past its deadline", () => {
+  it("is too late, and leaves no record", async () => {
+    const patient = await openPostgresBackend({ ...optionsFor(database.url), poolSize: 2 });
+    const key = keyWrite({ ref: { operation: "submit", hash: newHash() }, expiresAt: Date.now() + HOUR });
+    const first = creation({ at: 0 });
+    await patient.store.commit(first);
+    const holder = await holding((client) => commitOn(client, creation({ at: 0 }, { key })));
+    const notAfter = (await patient.deadlines.now()) + 200;
+    const late = patient.store.commit(update(first, 0, { key, expect: { revision: 1, notAfter } }));
+    await waiting();
+    await vi.waitFor(async () => expect(await backend.deadlines.now()).toBeGreaterThan(notAfter));
+    await holder.end();
+    expect(await late).toMatchObject({ kind: "too_late" });
+    expect(await patient.idempotency.find({ tenant: TENANT, intakeId: INTAKE, ...key.ref })).toBeUndefined();
+    await patient.close();
+  });
+});
+
 describe("a write that waits for a faster one on its revision", () => {
   it("is stale, also when it brings no token that could collide", async () => {
     const patient = await openPostgresBackend({ ...optionsFor(database.url), poolSize: 1 });
     const first = creation({ at: 0 });
     await patient.store.commit(first);
     const faster = quietUpdate(first, 0);
-    const holder = await holding((client) => client.query(`SELECT ${COMMIT_CALL}`, commitValues(faster)));
+    const holder = await holding((client) => commitOn(client, faster));
     const slower = patient.store.commit(quietUpdate(first, 0));
     await waiting();
     await holder.end("COMMIT");

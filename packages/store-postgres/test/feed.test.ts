@@ -1,22 +1,12 @@
 import { fixtures } from "@formbridge/conformance";
-import type { Backend, Change, FeedPage } from "@formbridge/core";
+import type { Backend, FeedPage } from "@formbridge/core";
 import { openPostgresBackend } from "@formbridge/store-postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
-import { COMMIT_CALL, commitValues } from "../src/commit-arguments.ts";
-import { COMMIT_GROUP, groupRow, groupValues } from "../src/group-statement.ts";
-import { emptied, optionsFor } from "./open.ts";
+import { commitOn, emptied, optionsFor } from "./open.ts";
 
 const { creation, TENANT } = fixtures;
-
-/** The two ways to commit, each with what it answers when it did. */
-const WAYS = {
-  alone: (change: Change) => ({ text: `SELECT ${COMMIT_CALL}`, values: commitValues(change) }),
-  "in a group": (change: Change) => ({ text: COMMIT_GROUP.text, values: groupValues([groupRow(change)]) }),
-};
-const ANSWERS = { alone: { answer: { kind: "committed" } }, "in a group": { place: "1" } };
-type Way = keyof typeof WAYS;
 
 let database: TestDatabase;
 let backend: Backend;
@@ -44,12 +34,11 @@ async function connected(): Promise<Client> {
 }
 
 /** A write that has done everything but commit. */
-async function slowWrite(way: Way = "alone") {
+async function slowWrite() {
   const client = await connected();
   await client.query("BEGIN");
   const change = creation({ at: 0 });
-  const { rows } = await client.query(WAYS[way](change));
-  expect(rows).toMatchObject([ANSWERS[way]]);
+  expect(await commitOn(client, change)).toEqual([change.row.submission.submissionId]);
   const end = async (how: "COMMIT" | "ROLLBACK") => {
     await client.query(how);
   };
@@ -66,21 +55,18 @@ const feed = (after: number, limit = 100): Promise<FeedPage> =>
   backend.events.feed({ tenant: TENANT, streams: ["submission"] }, { after, limit });
 const idsOf = ({ events }: FeedPage): string[] => events.map(({ event }) => event.submissionId);
 
-test.each<Way>(["alone", "in a group"])(
-  "a write %s that commits late holds back what began after it, and is not passed over",
-  async (way) => {
-    const before = await quickWrite();
-    const slow = await slowWrite(way);
-    const after = [await quickWrite(), await quickWrite()];
-    const held = await feed(0);
-    expect(idsOf(held)).toEqual([before]);
-    const again = await feed(held.position);
-    expect(idsOf(again)).toEqual([]);
-    expect(await feed(again.position)).toEqual(again);
-    await slow.end("COMMIT");
-    expect(idsOf(await feed(again.position))).toEqual([slow.submissionId, ...after]);
-  },
-);
+test("a write that commits late holds back what began after it, and is not passed over", async () => {
+  const before = await quickWrite();
+  const slow = await slowWrite();
+  const after = [await quickWrite(), await quickWrite()];
+  const held = await feed(0);
+  expect(idsOf(held)).toEqual([before]);
+  const again = await feed(held.position);
+  expect(idsOf(again)).toEqual([]);
+  expect(await feed(again.position)).toEqual(again);
+  await slow.end("COMMIT");
+  expect(idsOf(await feed(again.position))).toEqual([slow.submissionId, ...after]);
+});
 
 test("a write that is undone holds nobody back any longer", async () => {
   const slow = await slowWrite();

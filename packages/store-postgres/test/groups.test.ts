@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { emptied, optionsFor } from "./open.ts";
 
-const { creation, update, newApiKey, newHash, TENANT } = fixtures;
+const { alsoTelling, creation, update, keyWrite, newApiKey, newHash, TENANT, HOUR } = fixtures;
+const jobOf = (kind: "lapse" | "notify") => ({ key: `${kind}-${newHash()}`, kind, runAt: 0 });
 
 let database: TestDatabase;
 let backend: Backend;
@@ -38,6 +39,27 @@ describe("changes that arrive together", () => {
     expect(await transactions()).toBe(1);
   });
 
+  it("[AUDIT-F30] are one transaction, whatever they write: 20 expiries with their records, jobs and events", async () => {
+    const at = Date.now();
+    const open = Array.from({ length: 20 }, () =>
+      creation({ at }, { key: keyWrite({ expiresAt: at, keepAfterEndMs: HOUR }), jobs: [jobOf("lapse")] }),
+    );
+    await Promise.all(open.map((change) => backend.store.commit(change)));
+    const ends = open.map((change) => {
+      const to = { ...change.row.submission, state: "expired" as const, expiredAt: at };
+      return update(change, at, { to, dropJobs: change.jobs.map(({ key }) => key), jobs: [jobOf("notify")] });
+    });
+    const answers = await Promise.all(ends.map((change) => backend.store.commit(change)));
+    expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(["committed"]));
+    expect(await transactions()).toBe(1);
+    const [rows] = await database.query(
+      `SELECT (SELECT count(*)::int FROM formbridge.jobs WHERE kind = 'notify') AS added,
+        (SELECT count(*)::int FROM formbridge.jobs WHERE kind = 'lapse') AS dropped,
+        (SELECT count(*)::int FROM formbridge.records WHERE live_until = ${at + HOUR}) AS ended`,
+    );
+    expect(rows).toEqual({ added: 20, dropped: 0, ended: 20 });
+  });
+
   it("are each answered for themselves: committed, stale and too late", async () => {
     const [first, second, third] = creations(3);
     if (first === undefined || second === undefined || third === undefined) throw new Error("there are three");
@@ -63,13 +85,12 @@ describe("changes that arrive together", () => {
     }
   });
 
-  it("with several events for one chain go alone, and are chained in their order", async () => {
+  it("may have several events of one stream", async () => {
     const [first] = creations(1);
     if (first === undefined) throw new Error("there is one");
     await backend.store.commit(first);
-    const next = update(first, 1);
-    const audit = [...next.audit, ...update(first, 1).audit];
-    expect(await backend.store.commit({ ...next, audit })).toMatchObject({ kind: "committed" });
+    const next = alsoTelling(update(first, 1), ["token.handed_off", "token"]);
+    expect(await backend.store.commit(next)).toMatchObject({ kind: "committed" });
     const events = await eventsOf(first.row.submission.submissionId);
     expect(events.filter(({ stream }) => stream === "token").map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(firstBrokenLink(events)).toBeUndefined();
@@ -89,9 +110,9 @@ describe("changes that arrive together", () => {
 
   it("do not fail with one that can't be written down", async () => {
     const bad = creation({ at: 0 });
-    const audit = bad.audit.map((event) => ({ ...event, stream: "submission" as const }));
+    const events = bad.events.map((event) => ({ ...event, payload: { size: 1n as unknown as number } }));
     const answers = await Promise.allSettled(
-      [...creations(3), { ...bad, audit }].map((change) => backend.store.commit(change)),
+      [...creations(3), { ...bad, events }].map((change) => backend.store.commit(change)),
     );
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
   });

@@ -1,8 +1,11 @@
 import { migrate, openPostgresBackend } from "@formbridge/store-postgres";
+import { type Column, type Kind, TABLES, type Table } from "@formbridge/store-sql";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../test/support/services/postgres.ts";
 import { MIGRATIONS } from "../src/migrations/index.ts";
 import { optionsFor } from "./open.ts";
+
+const TYPES: Record<Kind, string> = { text: "text", hash: "text", json: "text", int: "bigint", bool: "boolean" };
 
 const opened: TestDatabase[] = [];
 let database: TestDatabase;
@@ -52,8 +55,9 @@ describe("migrations", () => {
   });
 
   it("take only the steps that are missing", async () => {
-    await migrate(optionsFor(database.url), MIGRATIONS.slice(0, 2));
-    expect(await migrate(optionsFor(database.url))).toEqual(MIGRATIONS.slice(2));
+    const next = { id: 2, name: "next", sql: "CREATE TABLE formbridge.a (b integer)" };
+    await migrate(optionsFor(database.url), MIGRATIONS.slice(0, 1));
+    expect(await migrate(optionsFor(database.url), [...MIGRATIONS.slice(0, 1), next])).toEqual([next]);
   });
 
   it("leave the schema as it was when a step fails", async () => {
@@ -70,6 +74,22 @@ describe("migrations", () => {
     await expect(openPostgresBackend(optionsFor(database.url))).rejects.toThrow(
       /has schema 99, but this FormBridge knows schemas up to/,
     );
+  });
+
+  it("make the columns that rows are typed by", async () => {
+    await migrate(optionsFor(database.url));
+    for (const { name, columns } of Object.values<Table<Record<string, Column<unknown>>>>(TABLES)) {
+      const rows = await database.query<{ name: string; type: string; nullable: boolean }>(
+        `SELECT column_name AS name, data_type AS type, is_nullable = 'YES' AS nullable
+         FROM information_schema.columns WHERE table_schema = 'formbridge' AND table_name = '${name}'`,
+      );
+      const described = Object.entries(columns).map(([column, { kind, nullable }]) => ({
+        name: column,
+        type: TYPES[kind],
+        nullable,
+      }));
+      expect(new Set(rows), name).toEqual(new Set(described));
+    }
   });
 
   it("make the schema that is written down", async () => {

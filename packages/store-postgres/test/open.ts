@@ -1,7 +1,9 @@
 import type { OpenBackend, Part } from "@formbridge/conformance";
-import type { Backend, Instant } from "@formbridge/core";
+import type { Backend, Change, Instant } from "@formbridge/core";
 import { openPostgresBackend, type PostgresOptions } from "@formbridge/store-postgres";
+import type { Client } from "pg";
 import type { TestDatabase } from "../../../test/support/services/postgres.ts";
+import { commitBatch, writtenOf } from "../src/commit-statement.ts";
 
 export const optionsFor = (url: string): PostgresOptions => ({
   url,
@@ -19,6 +21,13 @@ export async function emptied(database: TestDatabase): Promise<void> {
   await database.query(`TRUNCATE ${tables[0]?.name}`);
 }
 
+/** Commits changes on a connection of the test's own, in its transaction, and answers the ids of those that were written. */
+export async function commitOn(client: Client, ...changes: Change[]): Promise<(string | null)[]> {
+  const { commit, values } = commitBatch(changes.map(writtenOf));
+  const { rows } = await client.query<{ submission_id: string | null }>(commit.text, values);
+  return rows.map(({ submission_id }) => submission_id);
+}
+
 /** The same backend, in which every call first sets the database's clock to what `now` says. */
 function onClock(backend: Backend, tick: () => void): Backend {
   const ticking = <Port extends object>(port: Port): Port =>
@@ -32,7 +41,7 @@ function onClock(backend: Backend, tick: () => void): Backend {
         };
       },
     });
-  const ports = Object.entries(backend).map(([name, port]) => [name, name === "close" ? port : ticking(port)]);
+  const ports = Object.entries(backend).map(([name, port]) => [name, typeof port === "object" ? ticking(port) : port]);
   return Object.fromEntries(ports) as Backend;
 }
 

@@ -46,13 +46,13 @@ test("of 64 creates with one key, over two instances, one commits and the others
   expect(await instances[0]?.submissions.list({ tenant: TENANT }, { limit: 1000 })).toHaveLength(ROUNDS);
 });
 
-/** A job makes a change go alone. */
+/** Another statement than the one without a job. */
 const laterJob = () => ({ key: `later-${newHash()}`, kind: "deliver" as const, runAt: Date.now() + HOUR });
 
 test.each([
-  ["that share statements", () => ({})],
-  ["that go alone", () => ({ jobs: [laterJob()] })],
-])("of 50 writes %s on one revision, over two instances, one commits and the others see it", async (_, more) => {
+  ["that have no more than events", () => ({})],
+  ["that have a job each", () => ({ jobs: [laterJob()] })],
+])("of 50 writes %s, on one revision, over two instances, one commits and the others see it", async (_, more) => {
   let last = creation({ at: Date.now() });
   await together([last]);
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-/** Where Redis is: one server, or some servers of a cluster, through which the others are found. */
+/** One Redis server, or some servers of a cluster through which the others are discovered. */
 export interface RedisAddress {
   cluster: boolean;
   tls: boolean;
@@ -13,14 +13,14 @@ export const REDIS_URLS = "redis://[<user>:<password>@]<host>[:<port>][/<databas
 const URL_PARTS = /^(redis|rediss|redis-cluster|rediss-cluster):\/\/(?:(.*)@)?([^/?#@]+)(?:\/(\d*))?$/;
 const DEFAULT_PORT = 6379;
 
-/** `rediss` for TLS, `redis-cluster` for Redis Cluster. Undefined when it is no such URL. */
+/** `rediss` for TLS, `redis-cluster` for Redis Cluster. Undefined if it is no such URL. */
 export function parseRedisUrl(url: string): RedisAddress | undefined {
   const [, scheme = "", login, hosts = "", database = ""] = URL_PARTS.exec(url) ?? [];
   const cluster = scheme.endsWith("-cluster");
   const nodes = hosts.split(",").map(parseHost);
   const known = nodes.filter((node) => node !== undefined);
   if (known.length !== nodes.length || (!cluster && known.length !== 1)) return undefined;
-  // A cluster has the one database.
+  // A cluster has only database 0.
   if (cluster && database !== "" && database !== "0") return undefined;
   const credentials = parseLogin(login);
   if (credentials === undefined) return undefined;

@@ -1,31 +1,46 @@
 const MAX_FAILURES = 5;
 const PROBE_EVERY_MS = 1_000;
 
-/** Keeps calls from a server that does not answer: after some failures in a row only one call a second goes to it. */
+/** A circuit breaker: after several failures in a row only one call per second goes through. */
 export interface Breaker {
-  /** May this call go? */
+  /** Whether this call may go through. */
   admits(): boolean;
   succeeded(): void;
-  /** Answers whether it is time to try another way: after each so many failures in a row. */
-  failed(): boolean;
+  /** Returns whether to reconnect: true after every so many failures in a row. */
+  failed(cause?: unknown): boolean;
 }
 
-export function createBreaker(now: () => number = () => performance.now()): Breaker {
+export interface BreakerNotes {
+  state(state: "closed" | "open" | "half_open", cause?: unknown): void;
+  rejected(): void;
+}
+
+const SILENT: BreakerNotes = { state: () => {}, rejected: () => {} };
+
+export function createBreaker(now: () => number = () => performance.now(), notes: BreakerNotes = SILENT): Breaker {
   let failures = 0;
   let nextProbe = 0;
   return {
     admits() {
       if (failures < MAX_FAILURES) return true;
-      if (now() < nextProbe) return false;
+      if (now() < nextProbe) {
+        notes.rejected();
+        return false;
+      }
       nextProbe = now() + PROBE_EVERY_MS;
+      notes.state("half_open");
       return true;
     },
     succeeded() {
+      if (failures >= MAX_FAILURES) notes.state("closed");
       failures = 0;
     },
-    failed() {
+    failed(cause) {
       failures += 1;
-      if (failures === MAX_FAILURES) nextProbe = now() + PROBE_EVERY_MS;
+      if (failures === MAX_FAILURES) {
+        nextProbe = now() + PROBE_EVERY_MS;
+        notes.state("open", cause);
+      }
       return failures % MAX_FAILURES === 0;
     },
   };

@@ -12,8 +12,8 @@ export interface Driver {
 let model: Model | undefined;
 
 /**
- * Loaded when Redis is used: a server without it starts sooner. The package makes a class of hundreds of commands for every set
- * of options, which takes it a tenth of a second; copies of a client share theirs.
+ * Loaded when Redis is used, so that a server without it starts sooner. The package builds a class of hundreds of
+ * commands for every set of options, which takes 100 ms; duplicates of a client share it.
  */
 export async function loadDriver(): Promise<Driver> {
   const { createClient, createCluster } = await import("redis");
@@ -27,7 +27,7 @@ interface ScriptCall {
   arguments: string[];
 }
 
-/** What we use of Redis, the same from one server and from a cluster. */
+/** The parts of Redis we use, the same for one server and a cluster. */
 export interface Commands {
   get(key: string): Promise<string | null>;
   set(key: string, value: string, options: { expiration: { type: "PX"; value: number }; condition?: "NX" }): unknown;
@@ -39,14 +39,16 @@ export interface Commands {
 
 export interface Client {
   commands: Commands;
-  /** Settles when the first connection stands; never, when none ever does. */
+  /** Settles when the first connection is up; stays pending if none ever is. */
   connected: Promise<void>;
-  /** The clock of every server that holds keys, in seconds and microseconds. */
+  /** The clocks of all servers that hold keys, in seconds and microseconds. */
   times(): Promise<[string, string][]>;
+  /** Memory used by all servers, in bytes. */
+  memory(): Promise<number>;
   destroy(): void;
 }
 
-/** How every connection is made. A call on a lost one fails at once: whoever waits for Redis waits for its time-out only. */
+/** The options of every connection. A call on a lost connection fails at once instead of queueing. */
 export function connectionOptions(address: RedisAddress, node: { host: string; port: number }) {
   return {
     ...sharedOptions(address),
@@ -63,7 +65,7 @@ function sharedOptions({ username, password, database, tls }: RedisAddress) {
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
     disableOfflineQueue: true,
-    // Our own time-out covers the whole call; theirs only the wait before it is sent.
+    // Our own timeout covers the whole call; the driver's only the wait before it is sent.
     commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -78,16 +80,19 @@ export type Connect = (driver: Driver, address: RedisAddress, onReady: () => voi
 export const connectServer: Connect = ({ createClient }, address, onReady) => {
   const [node = { host: "", port: 0 }] = address.hosts;
   const client = createClient(connectionOptions(address, node));
-  // Told by the calls that fail, and by health.
+  // Failing calls and the health check report it.
   client.on("error", () => {});
   client.on("ready", onReady);
   return {
     commands: client,
     connected: client.connect().then(() => {}),
     times: async () => [(await client.sendCommand(["TIME"])) as unknown as [string, string]],
+    memory: async () => usedMemory(await client.sendCommand(["INFO", "memory"])),
     destroy: () => client.destroy(),
   };
 };
+
+const usedMemory = (info: unknown): number => Number(/^used_memory:(\d+)/m.exec(String(info))?.[1] ?? 0);
 
 export const connectCluster: Connect = ({ createCluster }, address, onReady) => {
   const { commandOptions, ...defaults } = sharedOptions(address);
@@ -117,10 +122,19 @@ export const connectCluster: Connect = ({ createCluster }, address, onReady) => 
       }),
     );
   }
+  async function memory(): Promise<number> {
+    const used = await Promise.all(
+      cluster.masters.map(async (master) =>
+        usedMemory(await (await cluster.nodeClient(master)).sendCommand(["INFO", "memory"])),
+      ),
+    );
+    return used.reduce((sum, bytes) => sum + bytes, 0);
+  }
   return {
     commands: cluster,
     connected: connect(),
     times,
+    memory,
     destroy() {
       destroyed = true;
       if (cluster.isOpen) cluster.destroy();

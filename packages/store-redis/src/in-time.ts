@@ -1,4 +1,4 @@
-/** What the work answers, or an error when it has not answered in time. The work itself goes on. */
+/** The result of the work, or an error if it takes too long. The work itself continues. */
 export function inTime<Result>(work: Result | Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms);

@@ -8,21 +8,21 @@ const CHECK_EVERY_MS = 5_000;
 
 export interface Listening {
   hear(message: string): void;
-  /** Messages may have been lost until now. */
+  /** Called when messages may have been lost. */
   missed(): void;
 }
 
-/** Hears messages on a connection of its own. */
+/** Receives messages on a connection of its own. */
 export interface Listener {
-  /** Answers how to stop. */
+  /** Returns how to unsubscribe. */
   listen(channel: string, listening: Listening): () => void;
   close(): void;
 }
 
 /**
- * Redis forgets whom it could not reach: while the connection is down messages are lost. Everybody is told so about once a
- * second, and when it is back, and looks. In a cluster any server passes on the messages of all: when one is gone, the next
- * one is asked.
+ * Redis doesn't keep messages for subscribers that are disconnected. So while the connection is down, every listener is
+ * told about once a second that it may have missed some, and again when it is back. In a cluster any server forwards
+ * all messages: if one is gone, the next is used.
  */
 export function createListener(
   { createClient }: Driver,
@@ -65,7 +65,7 @@ export function createListener(
     );
   }
 
-  /** A server that vanished says nothing, and neither does one that has nothing to say. */
+  /** Pings, because a server that vanished is as silent as one with nothing to say. */
   async function check(): Promise<void> {
     const asked = client;
     if (asked?.isReady !== true) return;
@@ -83,7 +83,7 @@ export function createListener(
 
   async function subscribe(channel: string, first: Listening): Promise<void> {
     const through = client;
-    // When the connection does not stand yet, it subscribes to everything once it does.
+    // If the connection isn't up yet, it subscribes to all channels once it is.
     if (through?.isReady !== true) return;
     try {
       await through.subscribe(channel, (text) => channels.hear(channel, text));
@@ -111,7 +111,7 @@ export function createListener(
   };
 }
 
-/** Who listens to what. */
+/** The listeners of each channel. */
 function createChannels() {
   const channels = new Map<string, Set<Listening>>();
   return {

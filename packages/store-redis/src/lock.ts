@@ -1,17 +1,17 @@
 /**
- * A lock that its owner holds for a while, and holds on to while it works:
+ * A lock with a lease, which its owner extends while it works:
  *
- *   free ──SET NX PX──▶ held ──extended by its owner──▶ held ──released by its owner──▶ free, and waiters are told
- *                         └──owner dead or paused: its life ends──▶ free
+ *   free ──SET NX PX──▶ held ──extended by its owner──▶ held ──released by its owner──▶ free, waiters notified
+ *                         └──owner dead or paused: the lease ends──▶ free
  *
- * An owner that was paused past the life may find another one inside. That is why the lock only spares work: what must happen
- * once is guarded by the commit.
+ * An owner that was paused beyond its lease may find another one in its place. That is why the lock only saves work:
+ * the commit guards what must happen once.
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "./redis.ts";
 import { script } from "./script.ts";
 
-/** Tells 0 when the lock is ours now, or how long its owner has it at most. Who waits leaves word, so as to be told. */
+/** Returns 0 if the lock is ours now, else how long its owner's lease lasts. A waiter registers to be notified. */
 const ACQUIRE = script(`
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
@@ -28,17 +28,27 @@ if redis.call('DEL', KEYS[2]) == 1 then redis.call('PUBLISH', ARGV[2], ARGV[3]) 
 return 1`);
 
 export interface LockOptions {
-  /** How long a lock outlives an owner that died. */
+  /** The lease: how long a lock outlives an owner that died. */
   lifeMs: number;
-  /** A waiter looks again after this long at the latest, should nobody tell it. */
+  /** A waiter tries again after this long at the latest, in case the notification gets lost. */
   lookEveryMs?: number;
-  /** Calls `work` again and again; answers how to stop. */
+  /** Told about a lock that was lost before its owner released it. */
+  onAbandoned?: (ageMs: number) => void;
+  /** Calls `work` repeatedly; returns how to stop. */
   repeat?: (work: () => void, everyMs: number) => () => void;
 }
 
 export interface Locks {
-  /** Undefined when it could not be had in time. The answer releases it, once, and never throws. */
-  acquire(name: string, timeoutMs: number): Promise<(() => Promise<void>) | undefined>;
+  /**
+   * Undefined if the lock wasn't available in time. The returned function releases it, once, and never throws.
+   * `isPointless` is checked before each wait; if true, the wait ends as if the lock had been acquired, without holding
+   * it.
+   */
+  acquire(
+    name: string,
+    timeoutMs: number,
+    isPointless?: () => Promise<boolean>,
+  ): Promise<(() => Promise<void>) | undefined>;
   close(): void;
 }
 
@@ -51,16 +61,22 @@ export function createLocks(redis: Redis, options: LockOptions): Locks {
   const keysOf = (name: string): string[] => [redis.key("lock", name), redis.key("waiting", name)];
 
   async function release(name: string, owner: string): Promise<void> {
-    // A lock that can't be released ends by itself.
+    // A lock that can't be released ends with its lease.
     await redis.run(RELEASE, keysOf(name), [owner, channel, name]).catch(() => {});
   }
 
   function hold(name: string, owner: string): () => Promise<void> {
+    const since = performance.now();
     const stop = repeat(async () => {
       const held = await redis.run(EXTEND, keysOf(name).slice(0, 1), [owner, lifeMs]).catch(() => undefined);
-      if (held === 0) stop();
+      // If it was released meanwhile, it isn't lost.
+      if (held !== 0 || isReleased) return;
+      stop();
+      options.onAbandoned?.(performance.now() - since);
     }, lifeMs / 3);
+    let isReleased = false;
     return () => {
+      isReleased = true;
       stop();
       return release(name, owner);
     };
@@ -70,13 +86,17 @@ export function createLocks(redis: Redis, options: LockOptions): Locks {
     try {
       return Number(await redis.run(ACQUIRE, keysOf(name), [owner, lifeMs]));
     } catch (error) {
-      // It may be ours all the same: the answer was lost, not the question.
+      // We may hold it anyway: perhaps only the response was lost.
       void release(name, owner);
       throw error;
     }
   }
 
-  async function acquire(name: string, timeoutMs: number): Promise<(() => Promise<void>) | undefined> {
+  async function acquire(
+    name: string,
+    timeoutMs: number,
+    isPointless = async () => false,
+  ): Promise<(() => Promise<void>) | undefined> {
     const until = performance.now() + timeoutMs;
     const owner = randomUUID();
     for (;;) {
@@ -84,6 +104,7 @@ export function createLocks(redis: Redis, options: LockOptions): Locks {
       try {
         const heldForMs = await attempt(name, owner);
         if (heldForMs === 0) return hold(name, owner);
+        if (await isPointless()) return async () => {};
         const left = until - performance.now();
         if (left <= 0) return undefined;
         await Promise.race([bell.rung, pause(Math.min(heldForMs, lookEveryMs, left))]);
@@ -97,12 +118,12 @@ export function createLocks(redis: Redis, options: LockOptions): Locks {
 }
 
 interface Bells {
-  /** Hung before the lock is tried: a release in between is not missed. */
+  /** Registered before trying the lock, so that a release in between isn't missed. */
   hang(name: string): { rung: Promise<void>; takeDown(): void };
   close(): void;
 }
 
-/** Rings for whoever waits for a name, when a message names it or messages may have been lost. */
+/** Wakes whoever waits for a name, when a message names it or messages may have been lost. */
 function createBells(redis: Redis, channel: string): Bells {
   const bells = new Map<string, Set<() => void>>();
   const ring = (name: string): void => {

@@ -2,7 +2,9 @@ import { type RateLimiter, type RateRule, type RateVerdict, sha256 } from "@form
 import type { Redis } from "./redis.ts";
 import { NOW, script } from "./script.ts";
 
-/** Counts ARGV[3] hits (none: only looks) in a window that starts with its first. Tells the hits, and how long it lasts. */
+/**
+ * Counts ARGV[3] hits (0 only reads) in a window that starts with its first hit. Returns the hits and the time left.
+ */
 const COUNT = script(`${NOW}
 local window = tonumber(ARGV[2])
 local ends = tonumber(redis.call('HGET', KEYS[1], 'ends'))
@@ -18,9 +20,9 @@ if not running then
 end
 return {redis.call('HINCRBY', KEYS[1], 'hits', ARGV[3]), ends - now}`);
 
-/** Fixed windows, one per rule and subject, that all processes count in. Without Redis each counts for itself. */
+/** Fixed windows, one per rule and subject, shared by all processes. Without Redis each process counts for itself. */
 export function createRedisRateLimiter(redis: Redis, own: RateLimiter): RateLimiter {
-  async function count(rule: RateRule, subject: string, hits: 0 | 1): Promise<{ hits: number; resetMs: number }> {
+  async function count(rule: RateRule, subject: string, hits: number): Promise<{ hits: number; resetMs: number }> {
     const key = redis.key("rate", sha256(JSON.stringify([rule.name, subject])));
     const answer = await redis.run(COUNT, [key], [redis.now(), rule.windowMs, hits]);
     const [counted, resetMs] = answer as [number, number];
@@ -28,12 +30,12 @@ export function createRedisRateLimiter(redis: Redis, own: RateLimiter): RateLimi
   }
 
   return {
-    async hit(rule, subject): Promise<RateVerdict> {
+    async hit(rule, subject, weight = 1): Promise<RateVerdict> {
       try {
-        const { hits, resetMs } = await count(rule, subject, 1);
+        const { hits, resetMs } = await count(rule, subject, weight);
         return { rule, allowed: hits <= rule.limit, remaining: Math.max(0, rule.limit - hits), resetMs };
       } catch {
-        return own.hit(rule, subject);
+        return own.hit(rule, subject, weight);
       }
     },
     async peek(rule, subject): Promise<RateVerdict> {

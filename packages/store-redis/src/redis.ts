@@ -1,6 +1,6 @@
-import { type Health, type Instant, StoreDown } from "@formbridge/core";
+import { type Health, type Instant, type Instrumentation, StoreDown, silent } from "@formbridge/core";
 import type { RedisAddress } from "./address.ts";
-import { createBreaker } from "./breaker.ts";
+import { type BreakerNotes, createBreaker } from "./breaker.ts";
 import { type Commands, connectCluster, connectServer, loadDriver } from "./client.ts";
 import { inTime } from "./in-time.ts";
 import { createListener, type Listening } from "./listener.ts";
@@ -8,35 +8,45 @@ import type { Script } from "./script.ts";
 
 export interface RedisOptions {
   address: RedisAddress;
-  /** What the names of keys and channels begin with: several deployments may share one Redis. */
+  /** Prefix of all keys and channels, so that several deployments can share one Redis. */
   prefix: string;
-  /** For one call, the way there and back included. */
+  /** The limit for one call, round trip included. */
   timeoutMs: number;
-  /** For tests; otherwise Redis tells the time. */
+  /** For tests; otherwise Redis's own clock is used. */
   clock?: () => Instant;
+  /** Told when Redis stops responding and when it is back. */
+  instrumentation?: Instrumentation;
 }
 
-/** One Redis, or a cluster. Every call answers in time or throws `StoreDown`, which changed nothing that counts. */
+/**
+ * One Redis server or a cluster. Every call returns in time or throws `StoreDown`; a call that failed has changed
+ * nothing that matters.
+ */
 export interface Redis {
-  /** The name of a key. Keys with one `tag` live on one server of a cluster. */
+  /** The name of a key. Keys with the same `tag` are on the same server of a cluster. */
   key(kind: string, tag: string): string;
   channel(name: string): string;
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: { lifeMs: number; onlyWhenAbsent?: boolean }): Promise<void>;
   remove(key: string): Promise<void>;
-  /** What the script's first argument must be for it to tell the time. */
+  /** What to pass as the first argument of a script that needs the time. */
   now(): string;
   run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown>;
   publish(channel: string, message: string): Promise<void>;
   listen(channel: string, listening: Listening): () => void;
   health(): Promise<Health>;
+  /** Memory used, in bytes, summed over all servers of a cluster. */
+  memory(): Promise<number>;
   close(): void;
 }
 
-/** Answers when the first connection stands, or after the time-out: it goes on trying, and calls fail until it succeeds. */
-export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOptions): Promise<Redis> {
+/**
+ * Resolves when the first connection is up, or after the timeout; then it keeps trying, and calls fail until it
+ * succeeds.
+ */
+export async function openRedis({ address, prefix, timeoutMs, clock, ...options }: RedisOptions): Promise<Redis> {
   const driver = await loadDriver();
-  const breaker = createBreaker();
+  const breaker = createBreaker(undefined, breakerNotes(options.instrumentation ?? silent));
   const connect = () => (address.cluster ? connectCluster : connectServer)(driver, address, breaker.succeeded);
   let client = connect();
   const listener = createListener(driver, address);
@@ -50,8 +60,8 @@ export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOpti
       breaker.succeeded();
       return answer as Result;
     } catch (error) {
-      // A connection to a server that vanished would wait for minutes before it notices that there is one again.
-      if (breaker.failed() && !closed) renew();
+      // A connection to a server that vanished would take minutes to notice that there is one again.
+      if (breaker.failed(error) && !closed) renew();
       throw down("Redis can't be reached", error);
     }
   }
@@ -82,6 +92,7 @@ export async function openRedis({ address, prefix, timeoutMs, clock }: RedisOpti
     listen: listener.listen,
     health: () =>
       healthOf(() => (closed ? Promise.reject(down("Redis is closed")) : inTime(client.times(), timeoutMs))),
+    memory: () => inTime(client.memory(), timeoutMs),
     close() {
       closed = true;
       listener.close();
@@ -99,7 +110,13 @@ async function evaluate(commands: Commands, { text, sha }: Script, call: { keys:
   }
 }
 
-/** A lock, a cache or a counter is not the write: without it nothing was committed. */
+const breakerNotes = ({ record }: Instrumentation): BreakerNotes => ({
+  state: (state, cause) => record({ name: "breaker", backend: "redis", state, ...(cause !== undefined && { cause }) }),
+  // The breaker doesn't distinguish reads from writes.
+  rejected: () => record({ name: "breaker_rejected", backend: "redis", access: "read" }),
+});
+
+/** A lock, a cache or a counter isn't the write itself: nothing was committed without it. */
 const down = (message: string, cause?: unknown): StoreDown => new StoreDown(message, "not_applied", cause);
 
 async function healthOf(ask: () => Promise<[string, string][]>): Promise<Health> {

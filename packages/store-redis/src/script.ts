@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A Lua script, which Redis runs whole or not at all, in one round trip. All its keys carry one hash tag. */
+/** A Lua script, which Redis runs atomically in one round trip. All its keys share one hash tag. */
 export interface Script {
   text: string;
   sha: string;
@@ -10,7 +10,7 @@ export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
-/** For scripts that tell the time: by the first argument, or by Redis when it is empty. In milliseconds. */
+/** For scripts that need the time in milliseconds: from the first argument, or from Redis if that is empty. */
 export const NOW = `
 local now = tonumber(ARGV[1])
 if not now then

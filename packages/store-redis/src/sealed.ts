@@ -1,9 +1,9 @@
 import type { Sealer } from "@formbridge/core";
 
-/** What we keep in Redis, sealed for its key: whoever can write into Redis can't make us believe anything. */
+/** Data stored in Redis, sealed for its key, so that whoever can write to Redis can't forge it. */
 export interface SealedJson<Value> {
   seal(value: Value, key: string): string;
-  /** Undefined when it was not sealed by us, for this key. */
+  /** Undefined if it wasn't sealed by us for this key. */
   open(sealed: string | undefined, key: string): Value | undefined;
 }
 

@@ -4,14 +4,14 @@ import type { Redis } from "./redis.ts";
 import { script } from "./script.ts";
 import { sealedJson } from "./sealed.ts";
 
-/** A token that was rotated never changes again. */
+/** A rotated token never changes again. */
 const ROTATED_LIFE_MS = 3_600_000;
-/** A current one may be rotated while Redis can't be told: that it is current is believed this long. */
+/** A current token may be rotated while Redis is unreachable, so trust it only this long. */
 const CURRENT_LIFE_MS = 60_000;
 
 /**
- * Puts a token in the place of the one before, and answers 1 with that one. Answers 0 when this very one is there already, and
- * -1 when a later one is. It outlives every token that Redis calls current, so that none of them is overlooked.
+ * Replaces the current token and returns 1 with the previous one; 0 if this one is already there, or -1 if a later one
+ * is. Outlives every token that Redis considers current, so that none is missed.
  */
 const ROTATE = script(`
 local before = redis.call('HMGET', KEYS[1], 'version', 'row')
@@ -22,14 +22,14 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 if ahead == 0 then return {0} end
 return {1, before[2]}`);
 
-/** Tokens at hand, by their hash. */
+/** Cached tokens, by hash. */
 export interface TokenCache {
   find(hash: string): Promise<TokenRow | undefined>;
-  /** What the database told; a write that came meanwhile knows better. */
+  /** Caches what the database returned, unless a concurrent write knows better. */
   remember(row: TokenRow): Promise<void>;
-  /** After a commit. Throws when Redis can't be told. */
+  /** Called after a commit. Throws if Redis can't be reached. */
   committed(change: Change): Promise<void>;
-  /** These tokens of one submission are no longer known. */
+  /** Removes these tokens of one submission. */
   forget(rows: readonly TokenRow[]): Promise<void>;
 }
 
@@ -45,7 +45,9 @@ export function createTokenCache(redis: Redis, sealer: Sealer): TokenCache {
     return redis.set(key, sealed.seal(row, key), { lifeMs, onlyWhenAbsent });
   }
 
-  /** The token before is rotated by the very next one. When one in between is not known here, the database tells. */
+  /**
+   * The previous token is rotated by the version right after it. If one in between isn't known here, ask the database.
+   */
   async function retire(before: TokenRow, next: TokenRow): Promise<void> {
     if (before.version === next.version - 1) await put({ ...before, rotatedAt: next.issuedAt }, false);
     else await redis.remove(keyOf(before.hash));
@@ -55,7 +57,7 @@ export function createTokenCache(redis: Redis, sealer: Sealer): TokenCache {
     const current = currentOf(row);
     const args = [row.version, sealed.seal(row, current), 2 * CURRENT_LIFE_MS];
     const [place, replaced] = (await redis.run(ROTATE, [current], args)) as [number, (string | null)?];
-    // A later write was faster, here or in another process.
+    // A later write was faster, in this process or another.
     if (place === -1) return;
     const before = sealed.open(replaced ?? undefined, current);
     await Promise.all([put(row, onlyWhenAbsent), before && retire(before, row)]);

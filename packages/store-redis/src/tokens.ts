@@ -2,17 +2,17 @@ import type { Health, TokenIndex, TokenRow } from "@formbridge/core";
 import type { Redis } from "./redis.ts";
 import type { TokenCache } from "./token-cache.ts";
 
-/** What a look-up does when Redis does not answer: `redis` refuses, `hybrid` asks the database. */
+/** What a lookup does if Redis doesn't respond: `redis` refuses, `hybrid` asks the database. */
 export type TokenMode = "redis" | "hybrid";
 
-/** Looks into Redis as the mode says. Undefined: ask the database. */
+/** Looks in Redis as the mode says. Undefined: ask the database. */
 export type FindInRedis = (hash: string) => Promise<TokenRow | undefined>;
 
 export function findInRedis(cache: TokenCache, mode: TokenMode): FindInRedis {
   return mode === "redis" ? cache.find : (hash) => cache.find(hash).catch(() => undefined);
 }
 
-/** One token by its hash from Redis, and from the database when Redis does not know it. Lists are the database's. */
+/** Finds a token by hash in Redis, or in the database if Redis doesn't have it. Lists come from the database. */
 export function createTokenIndex(parts: {
   redis: Redis;
   cache: TokenCache;

@@ -2,21 +2,21 @@ import { randomUUID } from "node:crypto";
 import type { Wakeups } from "@formbridge/core";
 import type { Redis } from "./redis.ts";
 
-/** Readers elsewhere wait no longer than this for a notice; writers pay for one notice, however many they are. */
+/** The most that this delays readers in other processes; many writes within it share one message. */
 const GATHER_MS = 5;
 
 export interface RedisWakeups extends Wakeups {
-  /** Sends what was gathered, and hears no more. */
+  /** Sends what is pending and unsubscribes. */
   close(): Promise<void>;
 }
 
 /**
- * Wakes readers of this process at once, and those of other processes by messages.
+ * Notifies readers in this process at once, and those in other processes by messages.
  *
  *   notify ──▶ own readers
- *          └─▶ gathered for a few ms ──PUBLISH──▶ other processes ──▶ their readers
+ *          └─▶ collected for a few ms ──PUBLISH──▶ other processes ──▶ their readers
  *
- * A message that is lost only delays: everybody is woken when the connection is back, and reads what came meanwhile.
+ * A lost message only causes a delay: once the connection is back everyone is woken and reads what they missed.
  */
 export function createRedisWakeups(local: Wakeups, redis: Redis): RedisWakeups {
   const self = randomUUID();
@@ -28,7 +28,7 @@ export function createRedisWakeups(local: Wakeups, redis: Redis): RedisWakeups {
   const stopListening = redis.listen(channel, {
     hear(message) {
       const [sender, ...submissionIds] = message.split(" ");
-      // This process has told its own readers already.
+      // This process has already notified its own readers.
       if (sender === self) return;
       for (const submissionId of submissionIds) local.notify(submissionId);
     },

@@ -36,7 +36,7 @@ it("[RUNNING-REDIS-NO-SECRETS] Redis holds hashes and sealed text: no value, add
   await limiter.hit({ name: "lookups", limit: 3, windowMs: 60_000 }, "192.0.2.7");
   const names = await keys();
   const kinds = new Set(names.map((name) => name.split(":")[1]));
-  expect([...kinds].toSorted()).toEqual(["current", "lock", "rate", "record", "token"]);
+  expect([...kinds].toSorted()).toEqual(["current", "lock", "rate", "token"]);
   const everything = (await Promise.all(names.map(dump))).join("\n");
   const { submissionId } = change.row.submission;
   for (const secret of [
@@ -79,7 +79,7 @@ it("what was put there by others is not believed", async () => {
 it("a token that Redis calls current is held against the database before anything is granted", async () => {
   const first = creation({ at: 0 });
   await backend.store.commit(first);
-  // Past Redis, as by a process that can't reach it.
+  // Commit without Redis, like a process that can't reach it.
   await truth.store.commit(update(first, 5));
   expect((await backend.store.load({ by: { token: hashOf(first) } })).presented).toMatchObject({ rotatedAt: 5 });
 });

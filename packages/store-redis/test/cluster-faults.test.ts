@@ -16,7 +16,7 @@ async function scene() {
   onTestFinished(redis.close);
   const hybrid = inFrontOf(truth, redis, { tokens: "hybrid", idempotency: "sql" });
   const strict = inFrontOf(truth, redis, { tokens: "redis", idempotency: "redis" });
-  /** Asks for many keys, so that every server of the cluster is asked. */
+  /** Locks many keys, so that every server of the cluster is involved. */
   const locks = () =>
     Promise.allSettled(
       Array.from({ length: 12 }, async () => {

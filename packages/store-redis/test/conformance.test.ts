@@ -46,7 +46,7 @@ describe.each([
   describeRateLimiter((clock) => {
     now = clock;
     made += 1;
-    // Each test counts from nothing.
+    // Each test starts counting from zero.
     const counter = { ...redis, key: (kind: string, tag: string) => redis.key(`${kind}${made}`, tag) };
     return createRedisRateLimiter(counter, createRedisRateLimiter(dead, createMemoryRateLimiter({ now: clock })));
   });

@@ -10,7 +10,7 @@ afterAll(() => {
   for (const redis of opened) redis.close();
 });
 
-/** Two processes on one Redis. */
+/** Two processes sharing one Redis. */
 async function pair(url: string): Promise<[Redis, Redis]> {
   const prefix = newPrefix();
   const both = await Promise.all([connect(url, { prefix }), connect(url, { prefix })]);
@@ -39,12 +39,12 @@ describe.each([
     const others = vi.fn();
     here?.subscribe("sub_1", wake);
     here?.subscribe("sub_2", others);
-    // Until both connections stand, messages may be lost.
+    // Until both connections are up, messages may be lost.
     await vi.waitFor(() => {
       there?.notify("sub_1");
       expect(wake).toHaveBeenCalled();
     }, 5_000);
-    // Once at most: when the connection stood.
+    // At most once: when the connection came up.
     expect(others.mock.calls.length).toBeLessThanOrEqual(1);
   });
 });

@@ -23,7 +23,7 @@ async function open(url: string, prefix: string): Promise<Redis> {
   return redis;
 }
 
-/** Instances of a server: each with connections of its own, all on one database. */
+/** Several server instances, each with its own connections, sharing one database. */
 async function instances(count: number, options: { url?: string; lock?: InFrontOptions["lock"] } = {}) {
   const { url = single, lock = { lifeMs: 10_000 } } = options;
   const prefix = newPrefix();
@@ -71,7 +71,7 @@ describe("the lock of a key", () => {
     const next = await all[0]?.idempotency.enter(key, LIMITS);
     expect(next).toBeTypeOf("function");
     late?.();
-    // The late release is answered before this one is asked: they share a connection and a line.
+    // The late release is processed before this attempt: they share a connection.
     expect(await sleeper.idempotency.enter(key, AT_ONCE)).toBeUndefined();
     expect(await all[1]?.idempotency.enter(key, AT_ONCE)).toBeUndefined();
     next?.();
@@ -120,6 +120,32 @@ describe("the lock of a key", () => {
     const key = newKey();
     await victim.idempotency.enter(key, LIMITS);
     expect(await all[0]?.idempotency.enter(key, LIMITS)).toBeTypeOf("function");
+  });
+});
+
+describe("a record in the database", () => {
+  it("[AUDIT-F29] is not waited for: who finds the lock of an instance that died goes ahead at once", async () => {
+    const { all, join, truth } = await instances(1);
+    const victim = await join({ lifeMs: 600_000, repeat: paused });
+    const key = keyWrite({ expiresAt: HOUR });
+    const scope = { ...key.ref, tenant: TENANT, intakeId: INTAKE };
+    await victim.idempotency.enter(scope, LIMITS);
+    await truth.store.commit(creation({ at: 0 }, { key }));
+    const began = performance.now();
+    expect(await all[0]?.idempotency.enter(scope, LIMITS)).toBeTypeOf("function");
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  it("[AUDIT-F29] ends a wait that began before it, and lets everybody behind it in", async () => {
+    const { all, join, truth, prefix } = await instances(1, { lock: { lifeMs: 10_000, lookEveryMs: 20 } });
+    const victim = await join({ lifeMs: 600_000, repeat: paused });
+    const key = keyWrite({ expiresAt: HOUR });
+    const scope = { ...key.ref, tenant: TENANT, intakeId: INTAKE };
+    await victim.idempotency.enter(scope, LIMITS);
+    const waiting = [1, 2, 3].map(async () => (await all[0]?.idempotency.enter(scope, LIMITS))?.() ?? "entered");
+    await eventually(() => isWaiting(prefix));
+    await truth.store.commit(creation({ at: 0 }, { key }));
+    expect(await within(5_000, Promise.all(waiting))).toEqual(["entered", "entered", "entered"]);
   });
 });
 
@@ -172,12 +198,12 @@ describe("who waits for a key", () => {
     await asOperator(single, "CLIENT", "KILL", "TYPE", "pubsub");
     expect(await within(5_000, waiting)).toBeTypeOf("function");
   });
-
-  const within = <Result>(ms: number, work: Promise<Result> | undefined): Promise<Result | undefined | "too late"> =>
-    Promise.race([work, new Promise<"too late">((resolve) => setTimeout(() => resolve("too late"), ms))]);
-
-  const isWaiting = async (prefix: string): Promise<true | undefined> => {
-    const keys = (await asOperator(single, "KEYS", `${prefix}:waiting:*`)) as string[];
-    return keys.length > 0 ? true : undefined;
-  };
 });
+
+const within = <Result>(ms: number, work: Promise<Result> | undefined): Promise<Result | undefined | "too late"> =>
+  Promise.race([work, new Promise<"too late">((resolve) => setTimeout(() => resolve("too late"), ms))]);
+
+const isWaiting = async (prefix: string): Promise<true | undefined> => {
+  const keys = (await asOperator(single, "KEYS", `${prefix}:waiting:*`)) as string[];
+  return keys.length > 0 ? true : undefined;
+};

@@ -24,7 +24,7 @@ export function addressOf(url: string): RedisAddress {
   return address;
 }
 
-/** A connection to where the URL says, with names of its own. */
+/** A connection to the URL, with a prefix of its own. */
 export const connect = (url: string, options: { prefix?: string; clock?: () => Instant; timeoutMs?: number } = {}) =>
   openRedis({ address: addressOf(url), prefix: newPrefix(), timeoutMs: 5_000, ...options });
 
@@ -33,7 +33,7 @@ type Choice = Pick<InFrontOptions, "tokens" | "idempotency"> & { lock?: InFrontO
 export const inFrontOf = (truth: Backend, redis: Redis, choice: Choice): Backend =>
   putRedisInFront(truth, { redis, sealer, lock: { lifeMs: 10_000 }, ...choice });
 
-/** Redis in front of an SQLite file, both the test's own. */
+/** Redis in front of an SQLite file, both used by this test only. */
 export function openOn(url: string, choice: Choice): OpenBackend {
   let folder: ReturnType<typeof memoryFolder> | undefined;
   afterAll(() => folder?.remove());
@@ -58,7 +58,7 @@ export function openOn(url: string, choice: Choice): OpenBackend {
   };
 }
 
-/** Redis as its operator sees it. */
+/** Runs a command as an operator would. */
 export async function asOperator(url: string, ...words: string[]): Promise<unknown> {
   const client = createClient({ url });
   client.on("error", () => {});
@@ -70,7 +70,7 @@ export async function asOperator(url: string, ...words: string[]): Promise<unkno
   }
 }
 
-/** Asks until the answer is no longer undefined. For what a real server does in its own time. */
+/** Polls until the result isn't undefined, for what a real server does in its own time. */
 export async function eventually<Result>(ask: () => Promise<Result | undefined>, withinMs = 5_000): Promise<Result> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** The thread of `checkpoints.ts`: it is told when to look, and says when it has. */
+/** The thread of `checkpoints.ts`: it is told when to checkpoint, and reports when it has. */
 import { parentPort, workerData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import type { Order } from "./checkpoints.ts";
@@ -15,7 +15,7 @@ parentPort?.on("message", (order: Order) => {
   try {
     db.pragma("wal_checkpoint(PASSIVE)");
   } catch {
-    // The log keeps it all; what could not be brought over now is brought over with the next look, or by a commit.
+    // Nothing is lost: the next checkpoint, or a commit, does it.
   }
   parentPort?.postMessage("done");
 });

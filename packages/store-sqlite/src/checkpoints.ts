@@ -3,12 +3,12 @@ import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
 import { LOG_PAGES } from "./database.ts";
 
-/** Commands and quiet servers never have so many changes, and need no thread. */
+/** Commands and quiet servers never get here, and need no thread. */
 const CHANGES_BEFORE_THREAD = 1_000;
-/** Pages that many changes write are brought over once a look, so not too often; and a look must not keep the disk for long. */
-const CHANGES_A_LOOK = 200;
+/** Rarely enough that a page which many changes write is copied once, often enough that a checkpoint stays short. */
+const CHANGES_A_CHECKPOINT = 200;
 
-export type Order = "look" | "close";
+export type Order = "checkpoint" | "close";
 
 export interface Checkpoints {
   committed(changes: number): void;
@@ -16,22 +16,22 @@ export interface Checkpoints {
 }
 
 /**
- * Brings pages from the log into the file beside whoever commits. In a large file they are scattered, so writing them takes many
- * times as long as writing the log, and who commits would have to wait for it.
+ * Checkpoints the write-ahead log on a thread. In a large file the pages are scattered, so writing them takes many times as long as
+ * writing the log, and a commit that did it would keep the process waiting.
  */
 export function createCheckpoints(db: Database): Checkpoints {
   let thread: Worker | undefined;
   let ended: Promise<unknown> = Promise.resolve();
   let changes = 0;
-  let isLooking = false;
+  let isRunning = false;
 
   function start(): Worker {
     const started = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), { workerData: { file: db.name } });
     started.unref();
     started.on("message", () => {
-      isLooking = false;
+      isRunning = false;
     });
-    // Without the thread everything goes on, only slower: it is not asked again, and commits do what it would have done.
+    // If the thread dies, it is not started again: commits checkpoint from then on, only slower.
     ended = once(started, "exit").catch(() => undefined);
     db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     return started;
@@ -40,12 +40,12 @@ export function createCheckpoints(db: Database): Checkpoints {
   return {
     committed(more) {
       changes += more;
-      const enough = thread === undefined ? CHANGES_BEFORE_THREAD : CHANGES_A_LOOK;
-      if (changes < enough || isLooking || db.memory) return;
+      const enough = thread === undefined ? CHANGES_BEFORE_THREAD : CHANGES_A_CHECKPOINT;
+      if (changes < enough || isRunning || db.memory) return;
       thread ??= start();
       changes = 0;
-      isLooking = true;
-      thread.postMessage("look" satisfies Order);
+      isRunning = true;
+      thread.postMessage("checkpoint" satisfies Order);
     },
     async close() {
       thread?.ref();

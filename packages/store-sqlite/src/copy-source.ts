@@ -1,71 +1,80 @@
 import { existsSync } from "node:fs";
-import { COPY_KINDS, type CopiedRows, type CopyCounts, type CopyKind, type CopySource, sha256 } from "@formbridge/core";
-import Sqlite, { type Database, SqliteError } from "better-sqlite3";
+import { sha256 } from "@formbridge/core";
+import {
+  COPY_KINDS,
+  type CopiedRow,
+  type CopyCounts,
+  type CopyKind,
+  type CopySource,
+  columnsOf,
+  kindOf,
+  type Sql,
+  submissions,
+  TABLES,
+  type Table,
+} from "@formbridge/store-sql";
+import Sqlite, { type Database } from "better-sqlite3";
+import { LAST_POSITION } from "./events.ts";
+import { isBusy } from "./failures.ts";
 import { pendingMigrations } from "./migrate.ts";
-import { headOf } from "./writer/chain.ts";
-import { LAST_POSITION } from "./writer/events.ts";
+import { pick, prepare, sql } from "./sql.ts";
 
-const OF_SUBMISSION = "s.tenant, s.submission_id, s.intake_id";
-const hex = (column: string): string => `lower(hex(${column})) AS ${column.split(".").at(-1)}`;
+const { tokens, events, records } = TABLES;
+const OF_SUBMISSION = ["tenant", "submission_id", "intake_id"] as const;
 
-/** Rows in the order of their keys: the same order however often they are read. */
-const SELECT: Record<CopyKind, string> = {
-  definitions: "SELECT digest, tenant, definition FROM definitions ORDER BY digest",
-  intakes: "SELECT id, tenant, source, digest, retired, updated_at FROM intakes ORDER BY id",
-  api_keys: "SELECT key_id, hash, tenant, expires_at, revoked, doc FROM api_keys ORDER BY key_id",
-  submissions: `SELECT ${OF_SUBMISSION}, s.created_by_id AS created_by, s.created_at, s.state, s.editable, s.expires_at,
-      s.warn_at, s.ended_at, ${hex("s.definition")}, s.erased_at, s.version, s.revision, s.token_seq, hex(s.token_hash) AS token_hash, s.idem_seq,
-      hex(s.idem_hash) AS idem_hash, s.sealed_token, s.sealed_fields, s.doc
-    FROM submissions AS s ORDER BY s.sid`,
-  tokens: `SELECT ${OF_SUBMISSION}, t.version, ${hex("t.hash")}, t.epoch, t.issued_at, t.expires_at
-    FROM tokens AS t CROSS JOIN submissions AS s ON s.sid = t.sid ORDER BY t.sid, t.version`,
-  events: `SELECT ${OF_SUBMISSION}, e.position, e.stream, e.seq, e.event_id, e.type, e.ts, e.state, e.version, e.actor,
-      e.payload, e.actor_salt, e.actor_digest, e.payload_salt, e.payload_digest, e.prev_hash, e.hash
-    FROM events AS e CROSS JOIN submissions AS s ON s.sid = e.sid ORDER BY e.commit_position, e.position`,
-  records: `SELECT tenant, submission_id, intake_id, operation, hash, fingerprint, principal, carried_version, failed, answer,
-      answer_by, recorded_at, expires_at, keep_after_end_ms, live_until
-    FROM records ORDER BY record_id`,
-  handoffs: `SELECT s.tenant, s.submission_id, h.handoff_id, h.forget_after, h.doc
-    FROM handoffs AS h JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY h.handoff_id`,
-  handoff_keys: `SELECT k.hash, s.tenant, s.submission_id, h.handoff_id
-    FROM handoff_keys AS k JOIN handoffs AS h ON h.handoff_id = k.handoff_id
-    JOIN submissions AS s ON s.submission_id = h.submission_id ORDER BY k.hash`,
-  review_links: `SELECT s.tenant, s.submission_id, r.link_id, r.hash, r.forget_after, r.doc
-    FROM review_links AS r JOIN submissions AS s ON s.submission_id = r.submission_id ORDER BY r.link_id`,
-  jobs: "SELECT tenant, key, kind, lane, submission_id, run_at, attempt, leased_until FROM jobs ORDER BY tenant, key",
-  webhooks: `SELECT webhook_id, tenant, defined_by, revision, doc, state, position, ahead, seen, stuck, failures, next_attempt_at, last_error,
-      claim, leased_until
-    FROM webhooks ORDER BY webhook_id`,
+/** Tables whose rows take columns from their submission, or have no key of their own. */
+const SELECT: { [Kind in CopyKind]?: Sql<CopiedRow<Kind>> } = {
+  submissions: sql`SELECT ${pick(submissions, "s")} FROM ${submissions} AS s ORDER BY s.sid`,
+  tokens: sql`SELECT ${pick(submissions, "s", ...OF_SUBMISSION)}, ${pick(tokens, "t", ...columnsOf(tokens, ...OF_SUBMISSION))}
+    FROM ${tokens} AS t CROSS JOIN ${submissions} AS s ON s.sid = t.sid ORDER BY t.sid, t.version`,
+  events: sql`SELECT ${pick(submissions, "s", ...OF_SUBMISSION)}, ${pick(events, "e", ...columnsOf(events, ...OF_SUBMISSION))}
+    FROM ${events} AS e CROSS JOIN ${submissions} AS s ON s.sid = e.sid ORDER BY e.position`,
+  records: sql`SELECT ${pick(submissions, "s", "submission_id")}, ${pick(records, "r", ...columnsOf(records, "submission_id"))}
+    FROM ${records} AS r CROSS JOIN ${submissions} AS s ON s.sid = r.sid ORDER BY r.record_id`,
 };
 
-type Columns = Record<string, string | number | null>;
+/** The primary keys of the others. */
+const KEYS: { [Kind in CopyKind]?: string } = {
+  secret_checks: "single",
+  definitions: "digest",
+  intakes: "id",
+  api_keys: "key_id",
+  handoffs: "handoff_id",
+  handoff_keys: "hash",
+  review_links: "link_id",
+  jobs: "tenant, key",
+  webhooks: "webhook_id",
+  publications: "submission_id",
+};
 
-/** SQLite has no booleans, and keeps callers' names as they are. */
-const FLAGS = ["retired", "revoked", "editable", "failed"];
-const CALLERS_NAMES = ["created_by", "principal"];
+/** Rows in the order of their keys: the same order however often they are read. */
+function selectOf<Kind extends CopyKind>(kind: Kind): Sql<CopiedRow<Kind>> {
+  const table: Table = TABLES[kind];
+  return (
+    SELECT[kind] ??
+    (sql`SELECT ${pick(table, "a")} FROM ${table} AS a ORDER BY ${KEYS[kind] ?? ""}` as Sql<CopiedRow<Kind>>)
+  );
+}
 
-function rowOf<Kind extends CopyKind>(columns: Columns): CopiedRows[Kind] {
-  const row: Record<string, unknown> = { ...columns };
-  for (const name of FLAGS) if (name in row) row[name] = row[name] === 1;
-  for (const name of CALLERS_NAMES) if (name in row) row[name] = JSON.stringify(row[name]);
-  for (const stream of ["token", "idem"]) {
-    const seq = columns[`${stream}_seq`];
-    if (seq !== undefined) row[`${stream}_hash`] = headOf(Number(seq), String(columns[`${stream}_hash`])).hash;
-  }
-  return row as unknown as CopiedRows[Kind];
+/** SQLite has no booleans. */
+function copiedRow<Kind extends CopyKind>(kind: Kind, row: CopiedRow<Kind>): CopiedRow<Kind> {
+  const table: Table = TABLES[kind];
+  const flags = columnsOf(table).filter((name) => kindOf(table, name) === "bool");
+  if (flags.length === 0) return row;
+  return { ...row, ...Object.fromEntries(flags.map((name) => [name, Boolean(row[name as keyof typeof row])])) };
 }
 
 const PAGE_ROWS = 1_000;
 const PAGE_SIZE = 4_194_304;
-const sizeOf = (columns: Columns): number =>
-  Object.values(columns).reduce<number>((size, value) => size + (typeof value === "string" ? value.length : 8), 0);
+const sizeOf = (row: object): number =>
+  Object.values(row).reduce<number>((size, value) => size + (typeof value === "string" ? value.length : 8), 0);
 
-function* pagesOf<Kind extends CopyKind>(rows: Iterable<Columns>): Generator<CopiedRows[Kind][], void, undefined> {
-  let page: CopiedRows[Kind][] = [];
+function* pagesOf<Row extends object>(rows: Iterable<Row>): Generator<Row[], void, undefined> {
+  let page: Row[] = [];
   let size = 0;
-  for (const columns of rows) {
-    page.push(rowOf<Kind>(columns));
-    size += sizeOf(columns);
+  for (const row of rows) {
+    page.push(row);
+    size += sizeOf(row);
     if (page.length < PAGE_ROWS && size < PAGE_SIZE) continue;
     yield page;
     page = [];
@@ -74,12 +83,20 @@ function* pagesOf<Kind extends CopyKind>(rows: Iterable<Columns>): Generator<Cop
   if (page.length > 0) yield page;
 }
 
+function* copiedRows<Kind extends CopyKind>(db: Database, kind: Kind, skip: number): Generator<CopiedRow<Kind>> {
+  const { text } = selectOf(kind);
+  for (const row of prepare<CopiedRow<Kind>>(db, { text: `${text} LIMIT -1 OFFSET ?` }).iterate(skip)) {
+    yield copiedRow(kind, row);
+  }
+}
+
 /** Whatever is written to the file moves at least one of these. */
-const MARKS = `SELECT (SELECT max(position) FROM commits), (SELECT sum(revision) FROM submissions),
-  (SELECT group_concat(digest || retired || updated_at) FROM intakes), (SELECT group_concat(key_id || revoked) FROM api_keys),
+const MARKS = `SELECT (SELECT checks FROM secret_checks), ${LAST_POSITION}, (SELECT sum(revision) FROM submissions),
+  (SELECT group_concat(hex(digest) || retired || updated_at) FROM intakes), (SELECT group_concat(key_id || revoked) FROM api_keys),
   (SELECT max(record_id) FROM records), (SELECT sum(live_until) FROM records),
   (SELECT sum(run_at + attempt + leased_until) FROM jobs),
-  (SELECT group_concat(webhook_id || revision || state || claim || next_attempt_at || leased_until) FROM webhooks)`;
+  (SELECT group_concat(webhook_id || revision || state || claim || next_attempt_at || leased_until) FROM webhooks),
+  (SELECT sum(stamped_at) FROM publications)`;
 
 /** Opens the file for itself alone: another process that has it open, or opens it later, is in the way of one of the two. */
 function openAlone(file: string): Database {
@@ -92,7 +109,7 @@ function openAlone(file: string): Database {
     return db;
   } catch (error) {
     db.close();
-    if (!(error instanceof SqliteError && error.code.startsWith("SQLITE_BUSY"))) throw error;
+    if (!isBusy(error)) throw error;
     throw new Error(
       `${file} is open in another process: stop the server that serves it. What it wrote during the copy would be left behind.`,
       { cause: error },
@@ -113,7 +130,7 @@ export function openCopySource(file: string): CopySource {
       counts,
       lastPosition: db.prepare<[], number>(`SELECT ${LAST_POSITION}`).pluck().get() ?? 0,
       fingerprint: sha256(JSON.stringify([counts, db.prepare(MARKS).raw().get()])),
-      pages: (kind, skip) => pagesOf(db.prepare<[number], Columns>(`${SELECT[kind]} LIMIT -1 OFFSET ?`).iterate(skip)),
+      pages: (kind, skip) => pagesOf(copiedRows(db, kind, skip)),
       close: () => db.close(),
     };
   } catch (error) {

@@ -1,10 +1,10 @@
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** Whoever writes waits, and all who write behind it: long enough for a command that writes a row, not for one that forgot to end. */
+/** Long enough for a command that writes a row, not for one that forgot to end. */
 const BUSY_TIMEOUT_MS = 1_000;
 /**
- * Where a thread empties the log, a commit does it only from here on. Under steady load the log starts again only after such a commit,
- * since the thread never finds it at rest; and the commit waits for the disk, so it must be rare.
+ * Once a thread checkpoints, a commit does so only when the log has this many pages. Under steady load the log starts over only after
+ * such a commit, because the thread never finds it idle; and that commit waits for the disk, so it must be rare.
  */
 export const LOG_PAGES = 32_000;
 
@@ -21,9 +21,4 @@ export function openDatabase(file: string): Database {
   db.pragma("temp_store = MEMORY");
   db.pragma(`cache_size = -${CACHE_KIB}`);
   return db;
-}
-
-/** For the thread that commits: after a commit that split a page, SQLite walks through all that its connection has cached. */
-export function keepLess(db: Database): void {
-  db.pragma(`cache_size = -${CACHE_KIB / 2}`);
 }

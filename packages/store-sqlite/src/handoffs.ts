@@ -1,28 +1,48 @@
-import type { Handoff, Handoffs } from "@formbridge/core";
+import type { Handoff, Handoffs, Hash } from "@formbridge/core";
+import { columnsOf, fromJson, handoffKeyRows, handoffKeys, handoffRow, handoffs } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import type { CallWriter } from "./group-commit.ts";
+import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import type { Writer } from "./writer.ts";
 
-/** By the hash of a link or session. */
-export function createHandoffFinder(db: Database): (hash: string) => Handoff | undefined {
-  const find = db
-    .prepare<[string], string>(
-      "SELECT h.doc FROM handoff_keys AS k JOIN handoffs AS h ON h.handoff_id = k.handoff_id WHERE k.hash = ?",
-    )
-    .pluck();
-  return (hash) => {
-    const doc = find.get(hash);
-    return doc === undefined ? undefined : (JSON.parse(doc) as Handoff);
+/** Writes a hand-off whole; only inside a commit's transaction. */
+export function createHandoffWriter(db: Database): (handoff: Handoff) => void {
+  const put = prepareInsert(db, handoffs, {
+    columns: columnsOf(handoffs),
+    conflict: "ON CONFLICT (handoff_id) DO UPDATE SET forget_after = excluded.forget_after, doc = excluded.doc",
+  });
+  const unlink = db.prepare("DELETE FROM handoff_keys WHERE handoff_id = ?");
+  const link = prepareInsert(db, handoffKeys, { columns: columnsOf(handoffKeys) });
+  return (handoff) => {
+    put(handoffRow(handoff));
+    unlink.run(handoff.handoffId);
+    for (const row of handoffKeyRows(handoff)) link(row);
   };
 }
 
-export function createHandoffs(db: Database, call: CallWriter): Handoffs {
-  const ofSubmission = db
-    .prepare<[string], string>("SELECT doc FROM handoffs WHERE submission_id = ? ORDER BY handoff_id DESC")
-    .pluck();
+/** By the hash of a link or session. */
+export function createHandoffFinder(db: Database): (hash: Hash) => Handoff | undefined {
+  const find = prepare(
+    db,
+    sql`SELECT ${pick(handoffs, "h", "doc")} FROM ${handoffKeys} AS k JOIN ${handoffs} AS h ON h.handoff_id = k.handoff_id
+      WHERE k.hash = unhex(?)`,
+  );
+  return (hash) => {
+    const found = find.get(hash);
+    return found && fromJson(found.doc);
+  };
+}
+
+export function createHandoffs(db: Database, writer: Writer): Handoffs {
+  const ofSubmission = prepare(
+    db,
+    sql`SELECT ${pick(handoffs, "h", "doc")} FROM ${handoffs} AS h WHERE h.submission_id = ? ORDER BY h.handoff_id DESC`,
+  );
+  const forget = db.prepare(
+    "DELETE FROM handoffs WHERE handoff_id IN (SELECT handoff_id FROM handoffs WHERE forget_after < ? ORDER BY forget_after LIMIT ?)",
+  );
   return {
-    ofSubmission: (submissionId) =>
-      answer(() => ofSubmission.all(submissionId).map((doc) => JSON.parse(doc) as Handoff)),
-    forgetExpired: (before, limit) => call("forgetHandoffs", before, limit),
+    ofSubmission: (submissionId) => answer(() => ofSubmission.all(submissionId).map(({ doc }) => fromJson(doc))),
+    forgetExpired: (before, limit) => writer.write(() => forget.run(before, limit).changes),
   };
 }

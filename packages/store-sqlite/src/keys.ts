@@ -1,25 +1,33 @@
 import type { ApiKey, Instant, Keys } from "@formbridge/core";
+import { apiKeyRow, apiKeys, columnsOf, fromJson, type Json } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import type { CallWriter } from "./group-commit.ts";
 import type { ReadCache } from "./read-cache.ts";
+import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import type { Writer } from "./writer.ts";
 
 interface Sources {
   now: () => Instant;
   cache: ReadCache;
-  call: CallWriter;
+  writer: Writer;
 }
 
-const keyOf = (doc: string | undefined): ApiKey | undefined => (doc === undefined ? undefined : JSON.parse(doc));
+const SELECT = sql`SELECT ${pick(apiKeys, "k", "doc")} FROM ${apiKeys} AS k WHERE k.revoked = 0`;
+const keyOf = (row: { doc: Json<ApiKey> } | undefined): ApiKey | undefined => row && fromJson(row.doc);
 
-export function createKeys(db: Database, { now, cache, call }: Sources): Keys {
-  const byHash = db.prepare<[string], string>("SELECT doc FROM api_keys WHERE hash = ? AND revoked = 0").pluck();
-  const byId = db
-    .prepare<[string, string], string>("SELECT doc FROM api_keys WHERE key_id = ? AND tenant = ? AND revoked = 0")
-    .pluck();
-  const byTenant = db
-    .prepare<[string, string, number], string>(
-      "SELECT doc FROM api_keys WHERE tenant = ? AND key_id > ? AND revoked = 0 ORDER BY key_id LIMIT ?",
+export function createKeys(db: Database, { now, cache, writer }: Sources): Keys {
+  const byHash = prepare(db, { ...SELECT, text: `${SELECT.text} AND k.hash = unhex(?)` });
+  const byId = prepare(db, { ...SELECT, text: `${SELECT.text} AND k.key_id = ? AND k.tenant = ?` });
+  const byTenant = prepare(db, {
+    ...SELECT,
+    text: `${SELECT.text} AND k.tenant = ? AND k.key_id > ? ORDER BY k.key_id LIMIT ?`,
+  });
+  const add = prepareInsert(db, apiKeys, { columns: columnsOf(apiKeys), verb: "INSERT OR IGNORE" });
+  // The row stays, so that the same key can't be added again.
+  const revoke = db.prepare("UPDATE api_keys SET revoked = 1 WHERE key_id = ? AND tenant = ? AND revoked = 0");
+  const count = db
+    .prepare<[string, number], number>(
+      "SELECT count(*) FROM (SELECT 1 FROM api_keys WHERE tenant = ? AND revoked = 0 LIMIT ?)",
     )
     .pluck();
   return {
@@ -29,12 +37,10 @@ export function createKeys(db: Database, { now, cache, call }: Sources): Keys {
         return key?.expiresAt !== undefined && key.expiresAt <= now() ? undefined : key;
       }),
     get: ({ tenant, keyId }) => answer(() => keyOf(byId.get(keyId, tenant))),
-    add: (key) => {
-      const { keyId, hash, tenant, expiresAt = null as number | null } = key;
-      return call("addKey", [keyId, hash, tenant, expiresAt, JSON.stringify(key)]).finally(cache.forget);
-    },
+    add: (key) => writer.write(() => add(apiKeyRow(key)).changes === 1).finally(cache.forget),
     list: ({ tenant, after = "" }, limit) =>
-      answer(() => byTenant.all(tenant, after, limit).map((doc) => JSON.parse(doc))),
-    revoke: ({ tenant, keyId }) => call("revokeKey", { tenant, keyId }).finally(cache.forget),
+      answer(() => byTenant.all(tenant, after, limit).map(({ doc }) => fromJson(doc))),
+    count: ({ tenant }, atMost) => answer(() => count.get(tenant, atMost) ?? 0),
+    revoke: ({ tenant, keyId }) => writer.write(() => revoke.run(keyId, tenant).changes === 1).finally(cache.forget),
   };
 }

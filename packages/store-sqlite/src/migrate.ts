@@ -1,6 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { MIGRATIONS } from "./migrations/index.ts";
-import type { Migration } from "./migrations/migration.ts";
+import { MIGRATIONS, type Migration } from "./schema.ts";
 
 const LEDGER = `CREATE TABLE IF NOT EXISTS schema_migrations (
   id          INTEGER PRIMARY KEY,
@@ -24,17 +23,17 @@ export function pendingMigrations(db: Database, known: readonly Migration[] = MI
   const steps = appliedTo(db);
   const applied = steps.at(-1)?.id ?? 0;
   const latest = known.at(-1)?.id ?? 0;
-  if (applied > latest) {
-    throw new Error(
-      `The database ${db.name} has schema ${applied}, but this FormBridge knows schemas up to ${latest} only. ` +
-        "Start the newer FormBridge that wrote it, or restore a backup from before the upgrade.",
-    );
-  }
   const foreign = steps.find((step) => known.some(({ id, name }) => id === step.id && name !== step.name));
   if (foreign !== undefined) {
     throw new Error(
       `The database ${db.name} was made by a FormBridge that was never released: its schema ${foreign.id} is ` +
         `"${foreign.name}". Start with a new data folder.`,
+    );
+  }
+  if (applied > latest) {
+    throw new Error(
+      `The database ${db.name} has schema ${applied}, but this FormBridge knows schemas up to ${latest} only. ` +
+        "Start the newer FormBridge that wrote it, or restore a backup from before the upgrade.",
     );
   }
   return known.filter((migration) => migration.id > applied);

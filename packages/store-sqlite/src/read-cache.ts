@@ -1,23 +1,29 @@
+import type { Database } from "better-sqlite3";
+
 const MAX_ENTRIES = 10_000;
 
 /**
- * Remembers what is read on every request and hardly ever changes: API keys, and which definition an intake has. A write of
- * this process says so at once; one of another process is noticed within milliseconds.
+ * Caches what is read on every request and hardly ever changes: API keys, and which definition an intake has. Before an entry is used,
+ * SQLite is asked whether any other connection has committed since (`data_version`), so a read is never older than the last commit of
+ * any process. Writes through this connection don't count there: whoever makes one calls `forget`.
  */
 export interface ReadCache {
   get<Value>(key: string, read: () => Value): Value;
   forget(): void;
 }
 
-export function createReadCache(lookForForeignWrites: () => void): ReadCache {
+export function createReadCache(db: Database): ReadCache {
+  const dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
   const entries = new Map<string, unknown>();
+  let seen = dataVersion.get();
   return {
     get<Value>(key: string, read: () => Value): Value {
-      lookForForeignWrites();
-      if (entries.size >= MAX_ENTRIES) entries.clear();
+      const current = dataVersion.get();
+      if (current !== seen || entries.size >= MAX_ENTRIES) entries.clear();
+      seen = current;
       if (entries.has(key)) return entries.get(key) as Value;
       const value = read();
-      // What is not there is not remembered: anybody can ask for endless things that are not there.
+      // What is not there is not cached: anybody can ask for endless things that are not there.
       if (value !== undefined) entries.set(key, value);
       return value;
     },

@@ -1,9 +1,31 @@
-import type { Due, Hash, Retention } from "@formbridge/core";
+import type { Change, Hash, Instant, Retention } from "@formbridge/core";
+import { dueOf, ERASED_RECORD, records, submissions } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import type { CallWriter } from "./group-commit.ts";
-import type { RowCache } from "./row-cache.ts";
-import { createErasedBefore } from "./writer/retention.ts";
+import { assign, pick, prepare, sql, valuesOf } from "./sql.ts";
+import type { Writer } from "./writer.ts";
+
+const ERASED_COLUMNS = ["fingerprint", "principal", "answer", "answer_by"] as const;
+
+/** Erases what belongs to a submission beside its row; only inside a commit's transaction, after its events were appended. */
+export function createEraser(db: Database): (sid: number, change: Change) => void {
+  const eraseEvents = db.prepare(
+    `UPDATE events SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL
+     WHERE sid = ? AND event_id NOT IN (SELECT value FROM json_each(?))`,
+  );
+  const forgetTokens = db.prepare("DELETE FROM tokens WHERE sid = ?");
+  const forgetHandoffs = db.prepare("DELETE FROM handoffs WHERE submission_id = ?");
+  const forgetLinks = db.prepare("DELETE FROM review_links WHERE submission_id = ?");
+  const eraseRecords = db.prepare(`UPDATE records SET ${assign(records, ...ERASED_COLUMNS)} WHERE sid = ?`);
+  return (sid, { row, events }) => {
+    const { submissionId } = row.submission;
+    eraseEvents.run(sid, JSON.stringify(events.map(({ eventId }) => eventId)));
+    forgetTokens.run(sid);
+    forgetHandoffs.run(submissionId);
+    forgetLinks.run(submissionId);
+    eraseRecords.run(...valuesOf(ERASED_COLUMNS, ERASED_RECORD), sid);
+  };
+}
 
 const ENDED = "ended_at IS NOT NULL AND erased_at IS NULL";
 // From one definition to the next by the index, however many submissions each has.
@@ -14,23 +36,30 @@ const DEFINITIONS = `WITH RECURSIVE found (definition) AS (
     FROM found WHERE found.definition IS NOT NULL)
   SELECT lower(hex(definition)) FROM found WHERE definition IS NOT NULL`;
 
-export function createRetention(db: Database, rows: RowCache, call: CallWriter): Retention {
+export function createRetention(db: Database, writer: Writer): Retention {
   const definitions = db.prepare<[], Hash>(DEFINITIONS).pluck();
-  const ended = db.prepare<[Hash, number, number], Due>(
-    `SELECT tenant, submission_id AS submissionId FROM submissions
-     WHERE ${ENDED} AND definition = unhex(?) AND ended_at < ? ORDER BY ended_at LIMIT ?`,
+  const ended = prepare(
+    db,
+    sql`SELECT ${pick(submissions, "s", "tenant", "submission_id")} FROM ${submissions} AS s
+      WHERE ${ENDED} AND s.definition = unhex(?) AND s.ended_at < ? ORDER BY s.ended_at LIMIT ?`,
   );
-  const erasedBefore = createErasedBefore(db);
+  const erased = db
+    .prepare<[Instant, number], number>("SELECT sid FROM submissions WHERE erased_at < ? ORDER BY erased_at LIMIT ?")
+    .pluck();
+  const removals = ["events", "records", "submissions"].map((table) =>
+    db.prepare<[number]>(`DELETE FROM ${table} WHERE sid = ?`),
+  );
   return {
     definitions: () => answer(() => definitions.all()),
-    endedBefore: (before, { definition, limit }) => answer(() => ended.all(definition, before, limit)),
+    endedBefore: (before, { definition, limit }) => answer(() => ended.all(definition, before, limit).map(dueOf)),
     async removeErased(before, limit) {
       // Looking costs nothing; only what is found is worth the write lock.
-      const [first] = await answer(() => erasedBefore(before, 1));
-      if (first === undefined) return 0;
-      const gone = await call("removeErased", before, limit);
-      for (const submissionId of gone) rows.forget(submissionId);
-      return gone.length;
+      if ((await answer(() => erased.get(before, 1))) === undefined) return 0;
+      return writer.write(() => {
+        const sids = erased.all(before, limit);
+        for (const sid of sids) for (const removal of removals) removal.run(sid);
+        return sids.length;
+      });
     },
   };
 }

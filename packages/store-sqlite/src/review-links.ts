@@ -1,15 +1,33 @@
-import type { ReviewLink, ReviewLinks } from "@formbridge/core";
+import type { Hash, ReviewLink, ReviewLinks } from "@formbridge/core";
+import { columnsOf, fromJson, reviewLinkRow, reviewLinks } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
-import type { CallWriter } from "./group-commit.ts";
+import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import type { Writer } from "./writer.ts";
 
-export function createReviewLinkFinder(db: Database): (hash: string) => ReviewLink | undefined {
-  const find = db.prepare<[string], string>("SELECT doc FROM review_links WHERE hash = ?").pluck();
+/** Writes a link whole; only inside a commit's transaction. */
+export function createReviewLinkWriter(db: Database): (link: ReviewLink) => void {
+  const put = prepareInsert(db, reviewLinks, {
+    columns: columnsOf(reviewLinks),
+    conflict:
+      "ON CONFLICT (link_id) DO UPDATE SET hash = excluded.hash, forget_after = excluded.forget_after, doc = excluded.doc",
+  });
+  return (link) => void put(reviewLinkRow(link));
+}
+
+export function createReviewLinkFinder(db: Database): (hash: Hash) => ReviewLink | undefined {
+  const find = prepare(
+    db,
+    sql`SELECT ${pick(reviewLinks, "l", "doc")} FROM ${reviewLinks} AS l WHERE l.hash = unhex(?)`,
+  );
   return (hash) => {
-    const doc = find.get(hash);
-    return doc === undefined ? undefined : (JSON.parse(doc) as ReviewLink);
+    const found = find.get(hash);
+    return found && fromJson(found.doc);
   };
 }
 
-export const createReviewLinks = (call: CallWriter): ReviewLinks => ({
-  forgetExpired: (before, limit) => call("forgetReviewLinks", before, limit),
-});
+export function createReviewLinks(db: Database, writer: Writer): ReviewLinks {
+  const forget = db.prepare(
+    "DELETE FROM review_links WHERE link_id IN (SELECT link_id FROM review_links WHERE forget_after < ? ORDER BY forget_after LIMIT ?)",
+  );
+  return { forgetExpired: (before, limit) => writer.write(() => forget.run(before, limit).changes) };
+}

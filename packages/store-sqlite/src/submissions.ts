@@ -1,21 +1,45 @@
 import { SUBMISSION_STATES } from "@formbridge/contract";
 import type { SubmissionFilter, Submissions } from "@formbridge/core";
+import { submissionRowOf, submissions, toJson } from "@formbridge/store-sql";
 import type { Database, Statement } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import { rowOf } from "./submission-rows.ts";
+import { pick, prepare, sql } from "./sql.ts";
 
-type ListColumns = [doc: string, sealedFields: string | null];
+/** From one tenant to the next by the index, however many submissions each has. */
+const TENANTS = `WITH RECURSIVE found (tenant) AS (
+    SELECT min(tenant) FROM submissions
+    UNION ALL
+    SELECT (SELECT min(tenant) FROM submissions WHERE tenant > found.tenant) FROM found WHERE found.tenant IS NOT NULL)
+  SELECT tenant FROM found WHERE tenant IS NOT NULL`;
+
+const ROW = pick(submissions, "s", "doc", "sealed_fields");
+type ListedRow = NonNullable<(typeof ROW)["result"]>;
 
 /**
- * A filter of several values becomes one branch per value, each of which walks its index from its end and stops at the
- * limit: a page costs the same however many rows match.
+ * A filter of several values becomes one branch per value, each of which reads its index from the end and stops at the limit: a page
+ * costs the same however many rows match.
  */
 export function createSubmissions(db: Database): Submissions {
-  const prepared = new Map<string, Statement<unknown[], ListColumns>>();
-  function statement(sql: string): Statement<unknown[], ListColumns> {
-    const known = prepared.get(sql) ?? db.prepare<unknown[], ListColumns>(sql).raw();
-    prepared.set(sql, known);
+  const tenants = db.prepare<[], string>(TENANTS).pluck();
+  const prepared = new Map<string, Statement<(string | number)[], ListedRow>>();
+  function statement(found: string, order: string): Statement<(string | number)[], ListedRow> {
+    const { text } = sql`SELECT ${ROW} FROM (${found}) AS f JOIN ${submissions} AS s ON s.sid = f.sid
+      ORDER BY f.submission_id ${order} LIMIT ?`;
+    const known = prepared.get(text) ?? prepare<ListedRow, (string | number)[]>(db, { text });
+    prepared.set(text, known);
     return known;
+  }
+  const counts = new Map<string, Statement<(string | number)[], number>>();
+  function counted(filter: SubmissionFilter, branches: readonly Condition[], atMost: number): number {
+    if (branches.length === 0) return 0;
+    const rest = conditionsOf(filter, {});
+    const found = branches
+      .map((branch) => `SELECT * FROM (SELECT 1 FROM submissions WHERE ${branch.sql} ${rest.sql} LIMIT ?)`)
+      .join(" UNION ALL ");
+    const text = `SELECT count(*) FROM (${found} LIMIT ?)`;
+    const count = counts.get(text) ?? db.prepare<(string | number)[], number>(text).pluck();
+    counts.set(text, count);
+    return count.get(...branches.flatMap((branch) => [...branch.values, ...rest.values, atMost]), atMost) ?? 0;
   }
 
   return {
@@ -28,13 +52,24 @@ export function createSubmissions(db: Database): Submissions {
         const one = (branch: string) =>
           `SELECT * FROM (SELECT sid, submission_id FROM submissions WHERE ${branch} ${rest.sql} ORDER BY submission_id ${order} LIMIT ?)`;
         const found = branches.map((branch) => one(branch.sql)).join(" UNION ALL ");
-        const sql = `SELECT s.doc, s.sealed_fields FROM (${found}) AS f JOIN submissions AS s ON s.sid = f.sid
-          ORDER BY f.submission_id ${order} LIMIT ?`;
         const values = branches.flatMap((branch) => [...branch.values, ...rest.values, page.limit]);
-        return statement(sql)
+        return statement(found, order)
           .all(...values, page.limit)
-          .map(([doc, sealedFields]) => rowOf(doc, sealedFields));
+          .map(submissionRowOf);
       }),
+    count: (filter, atMost) =>
+      answer(() => {
+        const { expiredBefore, ...stored } = filter;
+        if (filter.states === undefined || expiredBefore === undefined)
+          return counted(stored, branchesOf(stored), atMost);
+        // Deadlines aren't in the index of states: subtract the few that are overdue, rather than read every row.
+        const overdue = overdueIn(filter.tenant, expiredBefore);
+        const hidden = counted(stored, [within(overdue, filter.states)], ALL);
+        const found = counted(stored, branchesOf(stored), atMost + hidden) - hidden;
+        const shown = filter.states.includes("expired") ? counted(stored, [overdue], atMost) : 0;
+        return Math.min(atMost, found + shown);
+      }),
+    tenants: () => answer(() => tenants.all()),
   };
 }
 
@@ -45,36 +80,59 @@ interface Position {
 
 interface Condition {
   sql: string;
-  values: unknown[];
+  values: (string | number)[];
 }
 
 /** A filter with more values than this looks through more rows instead: SQLite bounds how many branches a query has. */
 const MAX_BRANCHES = 20;
 
-function branchesOf({ tenant, states, intakeIds, createdById }: SubmissionFilter): Condition[] {
-  const ofStates = (some: readonly string[]) =>
+function branchesOf({ tenant, states, expiredBefore, intakeIds, createdById }: SubmissionFilter): Condition[] {
+  const ofStates = (some: readonly string[]): Condition[] =>
     distinct(some).map((state) => ({ sql: "tenant = ? AND state = ?", values: [tenant, state] }));
-  if (states !== undefined) return ofStates(states);
+  if (states !== undefined && expiredBefore === undefined) return ofStates(states);
+  if (states !== undefined && expiredBefore !== undefined) {
+    const intime = ofStates(states).map(({ sql, values }) => ({
+      sql: `${sql} AND NOT (editable = 1 AND expires_at < ?)`,
+      values: [...values, expiredBefore],
+    }));
+    // Few as a rule, since they are swept: by the index of deadlines, and sorted.
+    const overdue = { sql: "tenant = ? AND editable = 1 AND expires_at < ?", values: [tenant, expiredBefore] };
+    return states.includes("expired") ? [...intime, overdue] : intime;
+  }
   if (intakeIds !== undefined && distinct(intakeIds).length <= MAX_BRANCHES) {
     return distinct(intakeIds).map((intakeId) => ({ sql: "tenant = ? AND intake_id = ?", values: [tenant, intakeId] }));
   }
-  if (createdById !== undefined) return [{ sql: "tenant = ? AND created_by_id = ?", values: [tenant, createdById] }];
+  if (createdById !== undefined)
+    return [{ sql: "tenant = ? AND created_by = ?", values: [tenant, toJson(createdById)] }];
   // All states are all submissions: no further index is needed.
   return ofStates(SUBMISSION_STATES);
 }
+
+/** As a limit: none. */
+const ALL = -1;
+
+/** The plus keeps the tenant from choosing the index: few are overdue, and the index of deadlines finds them. */
+const overdueIn = (tenant: string, before: number): Condition => ({
+  sql: "+tenant = ? AND editable = 1 AND expires_at < ?",
+  values: [tenant, before],
+});
+const within = ({ sql, values }: Condition, states: readonly string[]): Condition => ({
+  sql: `${sql} AND +state IN (SELECT value FROM json_each(?))`,
+  values: [...values, JSON.stringify(states)],
+});
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
 function conditionsOf(filter: SubmissionFilter, { before, after }: Position): Condition {
   const { states, intakeIds, createdById, from, until } = filter;
-  const parts: { sql: string; value: unknown }[] = [];
+  const parts: { sql: string; value: string | number }[] = [];
   if (before !== undefined) parts.push({ sql: "AND submission_id < ?", value: before });
   if (after !== undefined) parts.push({ sql: "AND submission_id > ?", value: after });
   if (intakeIds !== undefined && (states !== undefined || distinct(intakeIds).length > MAX_BRANCHES)) {
     // The plus keeps this condition from choosing the index, which would lose the order.
     parts.push({ sql: "AND +intake_id IN (SELECT value FROM json_each(?))", value: JSON.stringify(intakeIds) });
   }
-  if (createdById !== undefined) parts.push({ sql: "AND created_by_id = ?", value: createdById });
+  if (createdById !== undefined) parts.push({ sql: "AND created_by = ?", value: toJson(createdById) });
   if (from !== undefined) parts.push({ sql: "AND created_at >= ?", value: from });
   if (until !== undefined) parts.push({ sql: "AND created_at < ?", value: until });
   return { sql: parts.map((part) => part.sql).join(" "), values: parts.map((part) => part.value) };

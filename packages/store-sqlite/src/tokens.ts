@@ -1,86 +1,85 @@
-import type { TokenCriteria, TokenIndex, TokenRow } from "@formbridge/core";
+import type { Change, Instant, TokenCriteria, TokenIndex } from "@formbridge/core";
+import { computed, submissions, tokenOf, tokens, tokenToWrite } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import type { CallWriter } from "./group-commit.ts";
 import type { HealthCheck } from "./health.ts";
-import { headAndHash } from "./writer/tokens.ts";
+import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import type { Writer } from "./writer.ts";
 
-type TokenColumns = [
-  hash: string,
-  submissionId: string,
-  tenant: string,
-  intakeId: string,
-  version: number,
-  epoch: number,
-  issuedAt: number,
-  expiresAt: number,
-  rotatedAt: number | null,
-];
 /** When the token after this one was issued. */
-export const ROTATED_AT = `CASE WHEN t.version < s.version THEN
-  (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version ORDER BY n.version LIMIT 1) END`;
-const TOKEN_COLUMNS = `lower(hex(t.hash)), s.submission_id, t.tenant, s.intake_id, t.version, t.epoch, t.issued_at, t.expires_at, ${ROTATED_AT}`;
+const ROTATED_AT = computed<{ rotated_at: Instant | null }>(
+  `CASE WHEN t.version < s.version THEN (SELECT n.issued_at FROM tokens AS n WHERE n.sid = t.sid AND n.version > t.version
+     ORDER BY n.version LIMIT 1) END AS rotated_at`,
+);
+const COLUMNS = sql`${pick(submissions, "s", "tenant", "submission_id", "intake_id")},
+  ${pick(tokens, "t", "version", "hash", "epoch", "issued_at", "expires_at")}, ${ROTATED_AT}`;
+const FROM = sql`FROM ${tokens} AS t JOIN ${submissions} AS s ON s.sid = t.sid`;
 
-function tokenOf(columns: TokenColumns): TokenRow {
-  const [hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt, rotatedAt] = columns;
-  const row = { hash, submissionId, tenant, intakeId, version, epoch, issuedAt, expiresAt };
-  return rotatedAt === null ? row : { ...row, rotatedAt };
+/** The columns of a token and where they come from: `t` is the token, `s` its submission. */
+export const TOKEN = computed<NonNullable<(typeof COLUMNS)["result"]>>(`${COLUMNS.text} ${FROM.text}`);
+
+/** Takes the hash twice: for the index, which holds its first bytes, and whole. */
+export const BY_HASH = "substr(t.hash, 1, 8) = unhex(substr(?, 1, 16)) AND t.hash = unhex(?)";
+
+/** Writes the token that a change issues; only inside its transaction. */
+export function createTokenWriter(db: Database): (sid: number, change: Change) => void {
+  const insert = prepareInsert(db, tokens, {
+    columns: ["version", "hash", "epoch", "issued_at", "expires_at"],
+    own: ["sid"],
+  });
+  return (sid, change) => {
+    const token = tokenToWrite(change);
+    if (token !== undefined) insert(token, sid);
+  };
 }
 
-/** Takes `headAndHash`. */
-export const BY_HASH = "t.head = ? AND t.hash = unhex(?)";
-
-const FROM = "FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid";
-
-export function createTokenIndex(db: Database, health: HealthCheck, call: CallWriter): TokenIndex {
-  const byHash = db.prepare<[number, string], TokenColumns>(`SELECT ${TOKEN_COLUMNS} ${FROM} WHERE ${BY_HASH}`).raw();
+export function createTokenIndex(db: Database, health: HealthCheck, writer: Writer): TokenIndex {
+  const byHash = prepare(db, sql`SELECT ${TOKEN} WHERE ${BY_HASH}`);
+  const forget = db.prepare(
+    `DELETE FROM tokens WHERE (sid, version) IN (
+       SELECT t.sid, t.version FROM tokens AS t JOIN submissions AS s ON s.sid = t.sid
+       WHERE t.expires_at < ? AND (t.version < s.version OR s.ended_at IS NOT NULL) ORDER BY t.expires_at LIMIT ?)`,
+  );
   return {
     find: (hash) =>
       answer(() => {
-        const found = byHash.get(...headAndHash(hash));
-        return found === undefined ? undefined : tokenOf(found);
+        const found = byHash.get(hash, hash);
+        return found && tokenOf(found);
       }),
     query: (criteria, { limit, offset = 0 }) =>
       answer(() => {
-        const { sql, values } = whereOf(criteria);
-        return db
-          .prepare<unknown[], TokenColumns>(
-            `SELECT ${TOKEN_COLUMNS} ${FROM} ${sql} ORDER BY t.issued_at DESC, t.version DESC LIMIT ? OFFSET ?`,
-          )
-          .raw()
+        const { where, values } = whereOf(criteria);
+        const query = sql`SELECT ${TOKEN} ${where} ORDER BY t.issued_at DESC, t.version DESC LIMIT ? OFFSET ?`;
+        return prepare(db, query)
           .all(...values, limit, offset)
           .map(tokenOf);
       }),
     count: (criteria) =>
       answer(() => {
-        const { sql, values } = whereOf(criteria);
-        return (
-          db
-            .prepare<unknown[], number>(`SELECT count(*) ${FROM} ${sql}`)
-            .pluck()
-            .get(...values) ?? 0
-        );
+        const { where, values } = whereOf(criteria);
+        const query = db.prepare<(string | number)[], number>(`SELECT count(*) ${FROM.text} ${where}`).pluck();
+        return query.get(...values) ?? 0;
       }),
-    forgetExpired: (before, limit) => call("forgetTokens", before, limit),
+    forgetExpired: (before, limit) => writer.write(() => forget.run(before, limit).changes),
     health,
   };
 }
 
-function whereOf(criteria: TokenCriteria): { sql: string; values: unknown[] } {
+function whereOf(criteria: TokenCriteria): { where: string; values: (string | number)[] } {
   const conditions: string[] = [];
-  const values: unknown[] = [];
-  const add = (sql: string, value: unknown) => {
+  const values: (string | number)[] = [];
+  const add = (condition: string, value: string | number | undefined) => {
     if (value === undefined) return;
-    conditions.push(sql);
+    conditions.push(condition);
     values.push(value);
   };
-  add("t.tenant = ?", criteria.tenant);
-  add("t.sid = (SELECT sid FROM submissions WHERE submission_id = ?)", criteria.submissionId);
+  add("s.tenant = ?", criteria.tenant);
+  add("s.submission_id = ?", criteria.submissionId);
   add("s.intake_id = ?", criteria.intakeId);
   add("t.expires_at < ?", criteria.expiresBefore);
   add("t.expires_at > ?", criteria.expiresAfter);
   if (criteria.status !== undefined) {
     conditions.push(criteria.status === "current" ? "t.version = s.version" : "t.version < s.version");
   }
-  return { sql: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
+  return { where: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
 }

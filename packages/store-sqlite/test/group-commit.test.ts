@@ -1,30 +1,26 @@
-import { cpSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { fixtures } from "@formbridge/conformance";
-import type { Backend, Change, Measure } from "@formbridge/core";
-import { migrate, openDatabase, openSqliteBackend, type SqliteOptions } from "@formbridge/store-sqlite";
+import type { Change, Measure } from "@formbridge/core";
+import { migrate, openDatabase, openSqliteBackend } from "@formbridge/store-sqlite";
 import { SqliteError } from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { createSqliteBackend } from "../src/backend.ts";
-import { failedCommit } from "../src/writer/failures.ts";
-import { openOnThread } from "./open-on-thread.ts";
+import { failedCommit } from "../src/failures.ts";
 import { tempFile } from "./temp-file.ts";
 
 const { creation, update } = fixtures;
 const many = (count: number): Change[] => Array.from({ length: count }, () => creation({ at: 0 }));
 
-type Open = (options: Omit<SqliteOptions, "writer">) => Promise<Backend>;
-const inCaller: Open = async (options) => openSqliteBackend(options);
-
-async function observed(file: string, open: Open = inCaller) {
+function observed(file: string) {
   const groups: number[] = [];
   const record = (measure: Measure) => {
     if (measure.name === "group_commit") groups.push(measure.changes);
   };
-  return { groups, backend: await open({ file, now: () => 0, instrumentation: { record } }) };
+  return { groups, backend: openSqliteBackend({ file, now: () => 0, instrumentation: { record } }) };
 }
 
-it("in the caller's thread, all changes of one turn share one commit, up to a bound", async () => {
-  const { groups, backend } = await observed(tempFile());
+it("all changes of one turn share one commit, up to a bound", async () => {
+  const { groups, backend } = observed(tempFile());
   await Promise.all(many(30).map(backend.store.commit));
   expect(groups).toEqual([30]);
   await Promise.all(many(300).map(backend.store.commit));
@@ -32,23 +28,9 @@ it("in the caller's thread, all changes of one turn share one commit, up to a bo
   await backend.close();
 });
 
-it("to the thread, a good many are sent at once; the others share what follows, up to a bound", async () => {
-  const { groups, backend } = await observed(tempFile(), openOnThread);
-  await Promise.all(many(6).map(backend.store.commit));
-  expect(groups).toEqual([6]);
-  await Promise.all(many(600).map(backend.store.commit));
-  expect(groups[1]).toBe(16);
-  expect(Math.max(...groups)).toBe(256);
-  expect(groups.reduce((sum, changes) => sum + changes)).toBe(606);
-  await backend.close();
-});
-
-describe.each([
-  ["in the caller's thread", inCaller],
-  ["on a thread", openOnThread],
-])("group commit %s", (_where, open) => {
+describe("group commit", () => {
   it("a change sees what was done earlier in its group", async () => {
-    const { groups, backend } = await observed(tempFile(), open);
+    const { groups, backend } = observed(tempFile());
     const first = creation({ at: 0 });
     const answers = await Promise.all([first, update(first, 0), update(first, 0)].map(backend.store.commit));
     expect(answers.map(({ kind }) => kind)).toEqual(["committed", "committed", "stale"]);
@@ -57,7 +39,7 @@ describe.each([
   });
 
   it("a change that fails does not sink its group, nor leave a part of itself behind", async () => {
-    const { groups, backend } = await observed(tempFile(), open);
+    const { groups, backend } = observed(tempFile());
     const [good, poisoned, alsoGood] = [creation({ at: 0 }), creation({ at: 0 }), creation({ at: 0 })];
     if (good.token) poisoned.token = good.token;
     const answers = await Promise.allSettled([good, poisoned, alsoGood].map(backend.store.commit));
@@ -73,7 +55,7 @@ describe.each([
 
   it("answers nobody before the commit: one that fails is everybody's failure", async () => {
     const file = tempFile();
-    const { backend } = await observed(file, open);
+    const { backend } = observed(file);
     const db = openDatabase(file);
     // What only COMMIT checks, and refuses.
     db.exec(
@@ -111,7 +93,6 @@ describe("a store that can't write", () => {
     expect(await submissions.list({ tenant: kept.tenant }, { limit: 10 })).toEqual([kept.row]);
     // Another writer's lock stands for what a small write fails at: after a failed write, health asks for one.
     const other = openDatabase(db.name);
-    db.pragma("busy_timeout = 0");
     other.exec("BEGIN IMMEDIATE");
     expect(await tokens.health()).toMatchObject({ healthy: false });
     other.exec("ROLLBACK");
@@ -132,18 +113,15 @@ describe("a store that can't write", () => {
   });
 });
 
-describe.each([
-  ["in the caller's thread", inCaller],
-  ["on a thread", openOnThread],
-])("a crash right after an answer %s", (_where, open) => {
+describe("a crash right after an answer", () => {
   it("loses nothing that was answered", async () => {
     const file = tempFile();
-    const { backend } = await observed(file, open);
+    const { backend } = observed(file);
     const changes = many(10);
     await Promise.all(changes.map(backend.store.commit));
     const copy = tempFile();
     for (const suffix of ["", "-wal"]) cpSync(file + suffix, copy + suffix);
-    const { backend: survivor } = await observed(copy);
+    const { backend: survivor } = observed(copy);
     const rows = await survivor.submissions.list({ tenant: fixtures.TENANT }, { limit: 100 });
     expect(rows).toEqual(changes.map(({ row }) => row).reverse());
     await survivor.close();
@@ -152,11 +130,66 @@ describe.each([
 
   it("another process may read meanwhile", async () => {
     const file = tempFile();
-    const { backend } = await observed(file, open);
+    const { backend } = observed(file);
     const reader = openDatabase(file);
     await backend.store.commit(creation({ at: 0 }));
     expect(reader.prepare("SELECT count(*) FROM submissions").pluck().get()).toBe(1);
     reader.close();
     await backend.close();
   });
+});
+
+describe("a file that a command writes to", () => {
+  it("is waited for by writes alone: reads are answered meanwhile", async () => {
+    const file = tempFile();
+    const { backend } = observed(file);
+    const [known, next] = [creation({ at: 0 }), creation({ at: 0 })];
+    await backend.store.commit(known);
+    const command = openDatabase(file);
+    command.exec("BEGIN IMMEDIATE");
+    const written = backend.store.commit(next);
+    await new Promise(setImmediate);
+    expect(await backend.submissions.list({ tenant: known.tenant }, { limit: 9 })).toEqual([known.row]);
+    command.exec("ROLLBACK");
+    command.close();
+    expect(await written).toMatchObject({ kind: "committed" });
+    await backend.close();
+  });
+
+  it("is not waited for for ever, and the next write succeeds", async () => {
+    const file = tempFile();
+    const { backend } = observed(file);
+    const command = openDatabase(file);
+    command.exec("BEGIN IMMEDIATE");
+    await expect(backend.store.commit(creation({ at: 0 }))).rejects.toMatchObject({
+      outcome: "not_applied",
+      cause: { code: "SQLITE_BUSY" },
+    });
+    command.exec("ROLLBACK");
+    command.close();
+    expect(await backend.store.commit(creation({ at: 0 }))).toMatchObject({ kind: "committed" });
+    await backend.close();
+  });
+});
+
+it("a worker that finds nothing to do writes nothing", async () => {
+  const { groups, backend } = observed(tempFile());
+  expect(await backend.jobs.claim({ limit: 9, leaseMs: 9, perLane: 9, busy: new Map() })).toEqual([]);
+  expect(await backend.webhooks.claim(9, 9)).toEqual([]);
+  expect(await backend.retention.removeErased(0, 9)).toBe(0);
+  expect(groups).toEqual([]);
+  await backend.close();
+});
+
+it("closing commits and answers what was accepted, refuses what comes later, and leaves one whole file", async () => {
+  const file = tempFile();
+  const { backend } = observed(file);
+  const answers = Promise.all(many(600).map(backend.store.commit));
+  await backend.close();
+  expect((await answers).every(({ kind }) => kind === "committed")).toBe(true);
+  await expect(backend.store.commit(creation({ at: 0 }))).rejects.toMatchObject({ outcome: "not_applied" });
+  expect(existsSync(`${file}-wal`)).toBe(false);
+  const again = openDatabase(file);
+  expect(again.prepare("SELECT count(*) FROM submissions").pluck().get()).toBe(600);
+  again.close();
 });

@@ -1,9 +1,6 @@
 import type { Part } from "@formbridge/conformance";
 import { openDatabase } from "@formbridge/store-sqlite";
 
-/** Events rest in the row of their commit. */
-const tableOf = (part: Part): string => (part === "events" ? "commits" : part);
-
 /** Makes an open file refuse every new row of the part's table, as another process would. Answers how to end that. */
 export function refuseWritesTo(file: string): (part: Part) => Promise<() => Promise<void>> {
   const run = async (sql: string): Promise<void> => {
@@ -12,7 +9,7 @@ export function refuseWritesTo(file: string): (part: Part) => Promise<() => Prom
     db.close();
   };
   return async (part) => {
-    await run(`CREATE TRIGGER refuse BEFORE INSERT ON ${tableOf(part)} BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+    await run(`CREATE TRIGGER refuse BEFORE INSERT ON ${part} BEGIN SELECT RAISE(ABORT, 'refused'); END`);
     return () => run("DROP TRIGGER refuse");
   };
 }

@@ -2,34 +2,34 @@ import type { Wakeups } from "@formbridge/core";
 import type { Loop } from "./every.ts";
 
 export interface ClaimLoopOptions<Item> {
-  /** For those who hear of errors. */
+  /** Shown in errors. */
   name: string;
   wakeups: Wakeups;
-  /** What wakes it (`Wakeups`). */
+  /** The `Wakeups` topic that wakes it. */
   topic: string;
-  /** What wakes it within this time is one look. */
+  /** Notifications within this time cause one claim. */
   gatherMs: number;
-  /** Nobody is woken for what becomes due by time: it is looked for. */
+  /** Becoming due by time sends no notification, so poll this often. */
   pollMs: number;
-  /** How many run at the same time. */
+  /** How many items run at the same time. */
   atOnce: number;
-  /** What a stop leaves to those that run. */
+  /** How long stopping waits for running items. */
   graceMs: number;
   claim(room: number): Promise<Item[]>;
-  /** Answers whether there may be more at once. */
+  /** Returns whether more may be due at once. */
   run(item: Item, signal: AbortSignal): Promise<boolean>;
   onError(task: string, error: unknown): void;
 }
 
 export interface ClaimLoop extends Loop {
-  /** Runs what is due until nothing is, and answers how many that were. */
+  /** Runs items until none is due, and returns how many ran. */
   drain(): Promise<number>;
 }
 
 /**
- * Claims as there is room and runs what it got side by side.
+ * Claims items while there is room, and runs them concurrently.
  *
- *   woken, polled or room again ──▶ claim ──▶ run … ──▶ room again
+ *   notified, polled or room again ──▶ claim ──▶ run … ──▶ room again
  */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop {
   const { name, wakeups, topic, gatherMs, pollMs, atOnce, onError } = options;
@@ -62,7 +62,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
     return claimed.length;
   }
 
-  /** One claim at a time; what asks for one meanwhile gets the next. */
+  /** One claim at a time; requests during a claim share the next one. */
   function look(): void {
     isWanted = true;
     if (claiming !== undefined || stopped) return;
@@ -95,7 +95,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
       while (true) {
         await claiming;
         const claimed = await claim();
-        // What the loop claims by itself meanwhile is not running yet.
+        // Items that the loop itself is claiming aren't running yet.
         if (claimed === 0 && running.size === 0 && claiming === undefined) return count;
         count += claimed;
         await Promise.all(running);

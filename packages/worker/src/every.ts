@@ -1,11 +1,11 @@
 export interface Loop {
-  /** Ends with the round that is running. */
+  /** Resolves after the round in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Repeats a task with a pause between rounds, never two at once. A round that fails is told and does not end the loop; one that
- * takes long ends early when its signal is aborted.
+ * Repeats a task with a pause between rounds, never two at once. A failed round is reported and doesn't end the loop; a
+ * long one ends early when its signal is aborted.
  */
 export function every(
   pauseMs: number,

@@ -5,31 +5,32 @@ export interface JobOptions {
   operations: Operations;
   jobs: Jobs;
   wakeups: Wakeups;
-  /** Jobs that run at the same time, in all and of one lane. */
+  /** How many jobs run at the same time, in total and per lane. */
   atOnce: number;
   perLane: number;
-  /** A worker that is silent for longer has lost its job to others. */
+  /** After this long another worker may claim the job. */
   leaseMs: number;
-  /** Nobody is woken for a job that becomes due by time: it is looked for. */
+  /** Becoming due by time sends no notification, so poll this often. */
   pollMs: number;
-  /** What a stop leaves to jobs that run. */
+  /** How long stopping waits for running jobs. */
   graceMs: number;
   onError(task: string, error: unknown): void;
 }
 
 type Run = (operations: Operations, job: Job, signal: AbortSignal) => Promise<void>;
 
-/** Which operation does a job. */
+/** The operation for each kind of job. */
 const RUN: Record<JobKind, Run> = {
   deliver: (operations, job, signal) => operations.deliver(job, signal),
   escalate: (operations, job) => operations.escalate(job),
+  lapse: (operations, job) => operations.lapseToken(job),
   collect: (operations, job) => operations.collectUpload(job),
   notify: (operations, job, signal) => operations.notify(job, signal),
 };
 
 /**
- * Runs jobs side by side, from each lane as many as it has room for. A job's operation commits its outcome itself; one that
- * throws leaves its job leased, and it comes back when the lease is over.
+ * Runs jobs concurrently, from each lane as many as it has room for. A job's operation commits its outcome itself; if
+ * it throws, the job is claimed again once the lease ends.
  */
 export function startJobs(options: JobOptions): ClaimLoop {
   const { jobs, operations, leaseMs, perLane, onError } = options;

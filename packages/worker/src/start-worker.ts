@@ -7,17 +7,17 @@ export interface WorkerOptions extends JobOptions, WebhookOptions {
   sweepIntervalMs: number;
   sweepBatch: number;
   auditFlushMs: number;
-  /** false: another process runs the jobs, and sends events. */
+  /** false if another process runs the jobs and sends events. */
   runsJobs: boolean;
 }
 
 export interface Worker extends Loop {
-  /** Absent where another process runs the jobs, and sends events. */
+  /** Absent if another process runs the jobs and sends events. */
   jobs?: ClaimLoop;
   webhooks?: ClaimLoop;
 }
 
-/** What the server does by itself: run jobs, send events, expire and warn in time, forget what is over, write down what was read. */
+/** The server's background work: run jobs, send events, expire and warn, clean up, write read audits. */
 export function startWorker(options: WorkerOptions): Worker {
   const { operations, onError } = options;
   const jobs = options.runsJobs ? startJobs(options) : undefined;
@@ -45,7 +45,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 }
 
-/** One page a round, so that a large storage is looked through in its own time. */
+/** One page per round, so that sweeping a large storage doesn't hold up the rest. */
 function createFileSweep({ operations }: WorkerOptions): () => Promise<void> {
   let after: string | undefined;
   return async () => {
@@ -53,7 +53,7 @@ function createFileSweep({ operations }: WorkerOptions): () => Promise<void> {
   };
 }
 
-/** Batch after batch, so that a long queue neither blocks writes nor waits for the next interval. */
+/** Batch after batch, so that a long backlog neither blocks writes nor waits for the next interval. */
 async function sweepAll({ operations, sweepBatch }: WorkerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const swept = await operations.sweep(signal);

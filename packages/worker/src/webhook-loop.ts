@@ -5,7 +5,7 @@ export interface WebhookOptions {
   operations: Operations;
   webhooks: Webhooks;
   wakeups: Wakeups;
-  /** Webhooks that are sent to at the same time. */
+  /** How many event webhooks are sent to at the same time. */
   webhooksAtOnce: number;
   leaseMs: number;
   pollMs: number;
@@ -13,10 +13,10 @@ export interface WebhookOptions {
   onError(task: string, error: unknown): void;
 }
 
-/** Every commit wakes: many of them are one look. */
+/** Every commit notifies; claim once for many. */
 const GATHER_MS = 25;
 
-/** Sends events to whoever asked for them: each webhook by one worker at a time, one that is slow beside the others. */
+/** Sends events to webhooks: one worker per webhook at a time, so a slow one doesn't hold up the others. */
 export function startWebhooks(options: WebhookOptions): ClaimLoop {
   const { operations, webhooks, leaseMs } = options;
   return startClaimLoop<ClaimedWebhook>({

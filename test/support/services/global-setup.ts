@@ -7,12 +7,12 @@ import { startRabbitmq } from "./start-rabbitmq.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where tests ask for servers. */
+    /** The socket where tests request servers. */
     services: string;
   }
 }
 
-/** Nothing is started before a test asks for it. */
+/** Nothing is started until a test requests it. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const host = await openServiceHost({
     postgres: startPostgres,

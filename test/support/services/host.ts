@@ -1,6 +1,6 @@
 /**
- * Servers that tests share, one of each kind for a whole test run. The process that runs the tests owns them: it starts a
- * server when the first test asks for it, and stops them all at the end, whatever the tests did.
+ * Servers that tests share, one of each kind per test run. The process that runs the tests owns them: it starts a
+ * server when the first test requests it, and stops all of them at the end, whatever the tests did.
  *
  *   test file ──{"service":"postgres"}──▶ socket of the run ──▶ started once ──{"details":{…}}──▶ test file
  */
@@ -11,12 +11,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export interface Service {
-  /** How to reach it. Goes to the tests as JSON. */
+  /** How to reach it; passed to the tests as JSON. */
   details: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Starts a server in a folder of its own, which is deleted after the server was stopped. */
+/** Starts a server in its own folder, which is deleted after the server has stopped. */
 export type Starter = (folder: string) => Promise<Service>;
 
 export interface ServiceHost {

@@ -6,16 +6,16 @@ import { Client } from "pg";
 import { until } from "../moves.ts";
 import { type ClusterOptions, createCluster, stopImmediately } from "./start-postgres.ts";
 
-/** A PostgreSQL for one test file, which may do to it what it would not do to others. */
+/** A PostgreSQL for one test file, which may do what would disturb others. */
 export interface OwnPostgres {
   url: string;
   query<Row extends object>(sql: string): Promise<Row[]>;
-  /** Ends it as a crash would: whoever is connected is thrown out. */
+  /** Ends it as a crash would, dropping all connections. */
   crash(): Promise<void>;
   start(): Promise<void>;
-  /** Waits until it takes connections; starts it when it has given up. Answers since when it takes them. */
+  /** Waits until it accepts connections, and starts it if it has exited. Returns since when it accepts them. */
   recover(): Promise<{ since: number; gaveUp: boolean }>;
-  /** Stops all its processes where they are: connections stay, answers don't come. */
+  /** Stops all its processes (SIGSTOP): connections stay open, but nothing responds. */
   freeze(): void;
   thaw(): void;
   remove(): Promise<void>;
@@ -78,7 +78,7 @@ export async function ownPostgres(options: Omit<ClusterOptions, "fsync"> = {}): 
   };
 }
 
-/** The postmaster first: what it would start meanwhile can't slip through. */
+/** The postmaster first, so that it can't start new processes meanwhile. */
 function processesOf({ pid = 0 }: ChildProcess): number[] {
   signal(pid, "SIGSTOP");
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(/\s+/).filter(Boolean);
@@ -89,6 +89,6 @@ function signal(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Ended meanwhile.
+    // The process has exited meanwhile.
   }
 }

@@ -8,17 +8,17 @@ export interface TestDatabase {
   url: string;
   /** Runs SQL as the database's owner. */
   query<Row extends object>(sql: string, values?: unknown[]): Promise<Row[]>;
-  /** From now on the database tells the time by the given moments, and stands still between them. */
+  /** From now on the database's clock shows the given times, and stands still in between. */
   fakeClock(): Promise<(now: number) => void>;
   close(): Promise<void>;
-  /** Closes it, and throws it away whoever uses it. */
+  /** Closes it, and drops the database even if it is in use. */
   drop(): Promise<void>;
 }
 
 let made = 0;
 let migrated: Promise<string> | undefined;
 
-/** A database with our tables, empty otherwise: a copy of one that was migrated for all the tests of this process. */
+/** An empty database with our tables: a copy of one that was migrated once for all tests of this process. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   migrated ??= migrateOne();
   return await createDatabase({ like: await migrated });
@@ -27,12 +27,12 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
 async function migrateOne(): Promise<string> {
   const database = await createDatabase();
   await migrate({ url: database.url, connectTimeoutMs: 20_000 });
-  // Only a database that nobody is connected to can be copied.
+  // A database can only be copied if nobody is connected to it.
   await database.close();
   return new URL(database.url).pathname.slice(1);
 }
 
-/** A database on the PostgreSQL of this test run, without anything in it or like another one. It goes away with the server. */
+/** A database on this test run's PostgreSQL, empty or a copy of another. It goes away with the server. */
 export async function createDatabase({ like = "template0" } = {}): Promise<TestDatabase> {
   const { url: server, clocks = "" } = await service("postgres");
   made += 1;
@@ -48,7 +48,7 @@ export async function createDatabase({ like = "template0" } = {}): Promise<TestD
     async fakeClock() {
       const file = join(clocks, name);
       const set = (now: number) => {
-        // Renamed into place: a query never reads half a moment.
+        // Renamed into place, so that a query never reads a partial value.
         writeFileSync(`${file}.next`, String(now), { mode: 0o644 });
         renameSync(`${file}.next`, file);
       };

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 
 const POSTGRES = "/usr/lib/postgresql";
 
-/** Debian keeps PostgreSQL's programs in a folder per version: the newest one. */
+/** Debian has a folder per version for PostgreSQL's programs; use the newest. */
 const postgresFolders = (): string[] =>
   existsSync(POSTGRES)
     ? readdirSync(POSTGRES)
@@ -20,7 +20,7 @@ export function findProgram(name: string, aptPackage: string): string {
   throw new Error(`${name} is not installed. node scripts/services.mjs installs it, from the package ${aptPackage}.`);
 }
 
-/** Some servers refuse to run as root. What is started as this user ends when the test run does, however that ends. */
+/** Some servers refuse to run as root. What is started as this user ends with the test run, however that ends. */
 export interface Account {
   own(folder: string): void;
   start(file: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
@@ -42,7 +42,7 @@ export function accountFor(user: string): Account {
   };
 }
 
-/** A port of loopback that nobody listens on. */
+/** An unused loopback port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once("error", reject);
@@ -53,7 +53,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Resolves when the process has printed the line that says it is ready; rejects with all it printed when it ends before. */
+/** Resolves when the process has printed the line; rejects with its whole output if it exits before. */
 export function untilPrinted(child: ChildProcess, ready: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = "";
@@ -82,7 +82,7 @@ export const untilEnded = (child: ChildProcess): Promise<void> =>
     });
   });
 
-/** Ends a process without a word, as a crash would. */
+/** Kills a process, as a crash would. */
 export const endNow = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();

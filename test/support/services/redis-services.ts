@@ -10,7 +10,7 @@ export const startRedis: Starter = async (folder) => {
 };
 
 interface Node extends RedisServer {
-  /** The port that the servers talk to each other on. */
+  /** The port for traffic between the servers. */
   bus: string;
 }
 

@@ -5,7 +5,7 @@ import { launchRedisCluster, type RedisCluster } from "./redis-services.ts";
 import { service } from "./service.ts";
 import { launchRedis, newPassword, type RedisServer, type RedisSettings } from "./start-redis.ts";
 
-/** The Redis of this test run. Tests share it: each takes a prefix of its own. */
+/** This test run's Redis. Tests share it, each with its own prefix. */
 export const redisUrl = async (): Promise<string> => (await service("redis")).url ?? "";
 export const redisClusterUrl = async (): Promise<string> => (await service("redis-cluster")).url ?? "";
 
@@ -20,7 +20,7 @@ export interface OwnRedis extends RedisServer {
   remove(): Promise<void>;
 }
 
-/** A Redis for one test alone, to be harmed. Ends with the process that started it, at the latest. */
+/** A Redis for one test, which may break it. Ends with the process that started it, at the latest. */
 export async function ownRedis(more: RedisSettings["more"] = {}): Promise<OwnRedis> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-redis-"));
   const password = newPassword();
@@ -39,7 +39,7 @@ export interface OwnRedisCluster extends RedisCluster {
   remove(): Promise<void>;
 }
 
-/** A cluster for one test alone, to be harmed. */
+/** A cluster for one test, which may break it. */
 export async function ownRedisCluster(): Promise<OwnRedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-redis-"));
   const cluster = await launchRedisCluster(folder);

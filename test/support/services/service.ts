@@ -2,7 +2,10 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { inject } from "vitest";
 
-/** How to reach a server of this test run; started when nobody asked before. Fails when it can't be had: nothing is skipped. */
+/**
+ * How to reach a server of this test run, which is started on the first request. Fails if it can't be started: nothing
+ * is skipped.
+ */
 export async function service(name: string): Promise<Record<string, string>> {
   const connection = connect(inject("services"));
   connection.write(`${JSON.stringify({ service: name })}\n`);

@@ -5,7 +5,7 @@ import { newPassword } from "./start-redis.ts";
 
 const USER = "formbridge";
 
-/** One NATS with JetStream, on loopback only. */
+/** NATS with JetStream, on loopback only. */
 export const startNats: Starter = async (folder) => {
   const account = accountFor("nats");
   chmodSync(folder, 0o755);

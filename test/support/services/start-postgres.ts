@@ -9,21 +9,21 @@ const USER = "formbridge";
 
 export interface ClusterOptions {
   fsync: "on" | "off";
-  /** Small ones make a full disk felt sooner. */
+  /** Small segments make a full disk noticeable sooner. */
   walSegmentMb?: number;
-  /** Puts something under the folder of the data; answers who can see it. */
+  /** Mounts something at the data folder; returns the account that can see it. */
   mount?: (data: string) => Promise<Account>;
 }
 
 export interface Cluster {
   details: { url: string; clocks: string };
-  /** Starts the server, on the same port each time. Resolves when it takes connections. */
+  /** Starts the server, on the same port each time. Resolves when it accepts connections. */
   run(): Promise<ChildProcess>;
 }
 
 /**
- * The folder of a whole PostgreSQL, on loopback only. Its texts sort like a dictionary, as on many machines: an order that our
- * code relies on must be its own.
+ * A complete PostgreSQL, on loopback only. Its default collation is a dictionary order, as on many machines: code that
+ * relies on an order must specify it.
  */
 export async function createCluster(folder: string, options: ClusterOptions): Promise<Cluster> {
   const { fsync, walSegmentMb = 16, mount } = options;
@@ -63,7 +63,7 @@ export async function createCluster(folder: string, options: ClusterOptions): Pr
   };
 }
 
-/** At once, as after a crash. */
+/** Immediate shutdown, as after a crash. */
 export const stopImmediately = (server: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     if (server.exitCode !== null || server.signalCode !== null) return resolve();
@@ -71,7 +71,7 @@ export const stopImmediately = (server: ChildProcess): Promise<void> =>
     server.kill("SIGQUIT");
   });
 
-/** For tests it does not wait for the disk: what it answered outlives its processes, not the machine. */
+/** Without fsync, for speed: what was committed survives a crash of its processes, but not of the machine. */
 export const startPostgres: Starter = async (folder) => {
   const { details, run } = await createCluster(folder, { fsync: "off" });
   const server = await run();

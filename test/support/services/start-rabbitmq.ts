@@ -6,10 +6,10 @@ import { accountFor, endNow, findProgram, freePort, untilPrinted } from "./progr
 import { newPassword } from "./start-redis.ts";
 
 const USER = "formbridge";
-/** The script of the package would write into the system's folders; the one it calls takes all places from its environment. */
+/** The packaged wrapper would write to system folders; the script it calls takes all locations from its environment. */
 const SERVER = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
-/** One RabbitMQ, on loopback only, without plugins, with a node name and a port mapper that nobody else uses. */
+/** RabbitMQ on loopback only, without plugins, with its own node name and port mapper. */
 export const startRabbitmq: Starter = async (folder) => {
   const account = accountFor("rabbitmq");
   chmodSync(folder, 0o755);
@@ -46,10 +46,10 @@ export const startRabbitmq: Starter = async (folder) => {
     RABBITMQ_PID_FILE: join(folder, "pid"),
     RABBITMQ_CONFIG_FILE: config,
     RABBITMQ_CONF_ENV_FILE: "/dev/null",
-    // One scheduler that sleeps when there is nothing to do: the machine is busy with tests.
+    // One scheduler that sleeps when idle: the machine is busy with tests.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       "+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
-    // With it the script becomes the server, so that what ends our child ends the server.
+    // With this the script execs the server, so that ending our child ends the server.
     NOTIFY_SOCKET: join(folder, "nobody-listens"),
   };
   const started: ChildProcess[] = [];

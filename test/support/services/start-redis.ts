@@ -6,11 +6,11 @@ import { type Account, accountFor, endNow, findProgram, freePort, untilPrinted }
 
 export interface RedisServer {
   port: number;
-  /** Ends it without a word, as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again on its port, with what it kept: nothing, unless it was told to. */
+  /** Starts it again on its port, with what it persisted: nothing, unless configured. */
   restart(): Promise<void>;
-  /** Stops the process where it is: connections stay open and nobody answers. */
+  /** Stops the process (SIGSTOP): connections stay open, but nothing responds. */
   pause(): void;
   resume(): void;
 }
@@ -22,7 +22,7 @@ export interface RedisSettings {
   more?: Record<string, string>;
 }
 
-/** One Redis of its own, on loopback only, that keeps nothing on disk. */
+/** A Redis on loopback only, without persistence. */
 export async function launchRedis({ folder, password, more = {} }: RedisSettings): Promise<RedisServer> {
   const account = accountFor("redis");
   chmodSync(folder, 0o755);

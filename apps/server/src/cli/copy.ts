@@ -1,4 +1,4 @@
-import { createAesSealer } from "@formbridge/core";
+import { createAesSealer, StoreDown } from "@formbridge/core";
 import { openCopySource } from "@formbridge/store-sqlite";
 import { Command } from "commander";
 import { type DatabaseChoice, readConfigOn } from "../config/config.ts";
@@ -8,22 +8,31 @@ import { submissionIds, verifyOne } from "./verify-history.ts";
 
 type Postgres = DatabaseChoice & { kind: "postgres" };
 
-/** Re-computes every history where it is now, as many at once as there are connections. */
+/** Verifies every history in the copy, as many concurrently as there are connections. */
 async function verifyHistories(choice: Postgres, tenants: ReadonlySet<string>): Promise<void> {
   const { openPostgresBackend } = await import("@formbridge/store-postgres");
   const backend = await openPostgresBackend(choice);
   async function verifyAll(tenant: string, ids: AsyncIterable<string>): Promise<void> {
     for await (const submissionId of ids) {
       const problem = await verifyOne(backend, { tenant, submissionId });
-      if (problem !== undefined) throw new Error(`The history of ${submissionId} does not hold: ${problem}`);
+      if (problem !== undefined) throw new Error(`The history of ${submissionId} doesn't verify: ${problem}`);
     }
   }
-  try {
+  async function verifyTenants(): Promise<void> {
     for (const tenant of tenants) {
-      // A generator gives each of its ids to one of those who ask.
+      // The workers share one generator, which hands out each id once.
       const ids = submissionIds(backend, tenant);
       await Promise.all(Array.from({ length: choice.poolSize }, () => verifyAll(tenant, ids)));
     }
+  }
+  try {
+    await verifyTenants();
+  } catch (error) {
+    if (!(error instanceof StoreDown)) throw error;
+    throw new Error(
+      `The copy was interrupted while it was being verified: ${error.message}. Everything was copied. Run the same command again to verify it.`,
+      { cause: error },
+    );
   } finally {
     await backend.close();
   }
@@ -57,7 +66,7 @@ async function copy(from: string, to: string): Promise<void> {
 
 export const copyCommand = (): Command =>
   new Command("copy")
-    .description("Copy everything from the embedded database to PostgreSQL, and verify it. Run again, it goes on.")
+    .description("Copy everything from SQLite to PostgreSQL, and verify it. If interrupted, run it again to continue.")
     .requiredOption("--from <url>", "sqlite:<file>; stop the server that serves it")
     .requiredOption("--to <url>", "postgres://…, an empty database")
     .addHelpText(

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { loadKeys, placeOfKeys } from "@formbridge/auth-jwt";
 import { Command } from "commander";
 import { type Core, composeCore } from "../compose.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import { isSecretLost, lostSecret, secretFile } from "../config/secret-file.ts";
 import { problemLine, readIntakeFolder } from "../intake-folder.ts";
 import { print } from "./print.ts";
 
@@ -24,9 +24,11 @@ function checkIntakes({ intakesFolder, settings }: Config): Finding[] {
   ];
 }
 
-function checkSecret({ dataFolder, secrets, database }: Config): Finding {
+function checkSecret(config: Config): Finding {
+  const { secrets, database } = config;
   if (secrets.length > 0) return good("the secret is set by FORMBRIDGE_SECRET");
-  const file = join(dataFolder, "secret");
+  if (isSecretLost(config)) return bad(lostSecret(config).message);
+  const file = secretFile(config);
   if (database.kind === "memory" || !existsSync(file)) return good("the secret will be made on first start");
   const open = (statSync(file).mode & 0o077) !== 0;
   return open
@@ -49,6 +51,7 @@ async function checkStores(config: Config): Promise<Finding[]> {
   try {
     core = await composeCore(config);
   } catch (error) {
+    if (error instanceof ConfigError) return [bad(error.message)];
     return [bad(`the database can't be opened: ${error instanceof Error ? error.message : String(error)}`)];
   }
   try {
@@ -63,7 +66,7 @@ async function checkStores(config: Config): Promise<Finding[]> {
   }
 }
 
-/** Asks every issuer for its keys, as the first token would. */
+/** Fetches every issuer's keys, as the first token would. */
 async function checkIssuers({ jwt }: Config): Promise<Finding[]> {
   return await Promise.all(
     jwt.issuers.map(async (issuer) => {
@@ -79,18 +82,16 @@ async function checkIssuers({ jwt }: Config): Promise<Finding[]> {
 }
 
 export const doctorCommand = (): Command =>
-  new Command("doctor")
-    .description("Look at everything that a start needs, and say what is wrong.")
-    .action(async () => {
-      const config = readConfig();
-      const findings = [
-        good(`node ${process.version}`),
-        checkFolder(config),
-        checkSecret(config),
-        ...checkIntakes(config),
-        ...(await checkStores(config)),
-        ...(await checkIssuers(config)),
-      ];
-      for (const { ok, line } of findings) print(`${ok ? "ok " : "BAD"} ${line}`);
-      if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
-    });
+  new Command("doctor").description("Check everything that a start needs, and say what is wrong.").action(async () => {
+    const config = readConfig();
+    const findings = [
+      good(`node ${process.version}`),
+      checkFolder(config),
+      checkSecret(config),
+      ...checkIntakes(config),
+      ...(await checkStores(config)),
+      ...(await checkIssuers(config)),
+    ];
+    for (const { ok, line } of findings) print(`${ok ? "ok " : "BAD"} ${line}`);
+    if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+  });

@@ -5,7 +5,7 @@ import { withCore } from "./with-core.ts";
 
 export const eventsCommand = (): Command =>
   new Command("events")
-    .description("Print a submission's history, one JSON object a line, of all streams.")
+    .description("Print a submission's history, all streams, one JSON object per line.")
     .argument("<submissionId>")
     .addOption(tenantOption())
     .action(async (submissionId: string, { tenant }: { tenant: string }) => {

@@ -8,7 +8,7 @@ import { withCore } from "./with-core.ts";
 
 const checkCommand = (): Command =>
   new Command("check")
-    .description("Check intake definitions without starting anything; names the file and the place of every problem.")
+    .description("Check intake definitions without starting anything; names file and place of every problem.")
     .argument("[folder]", "folder of *.json definitions (default: FORMBRIDGE_INTAKES)")
     .action((folder?: string) => {
       const config = readConfig();
@@ -22,7 +22,7 @@ const checkCommand = (): Command =>
 const secretCommand = (): Command =>
   new Command("secret")
     .description(
-      "Print what the deliveries of an intake are signed with when its definition names no secret: give it to the receiver.",
+      "Print the secret that signs an intake's deliveries if its definition has none. Give it to the receiver.",
     )
     .argument("<id>", "the intake")
     .addHelpText("after", "\nExample:\n  formbridge intakes secret vendor-onboarding")

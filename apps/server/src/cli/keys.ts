@@ -36,7 +36,7 @@ function requestOf(options: CreateOptions): CreateKeyRequest {
 
 const createCommand = (): Command =>
   new Command("create")
-    .description("Make an API key. It is printed this once; the server keeps only its hash.")
+    .description("Create an API key. It is printed only this once; the server stores only its hash.")
     .requiredOption("--name <text>", "what the key is for")
     .addOption(new Option("--role <role...>", "what it may do").choices([...ROLES]).makeOptionMandatory())
     .requiredOption("--actor <kind:id>", "who acts with it, such as agent:support_bot or human:ada")
@@ -57,7 +57,7 @@ const createCommand = (): Command =>
 
 const listCommand = (): Command =>
   new Command("list")
-    .description("List the keys that work.")
+    .description("List active keys.")
     .addOption(tenant())
     .action(async (options: { tenant: string }) => {
       await withCore(async ({ backend }) => {
@@ -69,7 +69,7 @@ const listCommand = (): Command =>
 
 const revokeCommand = (): Command =>
   new Command("revoke")
-    .description("Make a key worthless, at once.")
+    .description("Revoke a key, effective at once.")
     .argument("<keyId>")
     .addOption(tenant())
     .action(async (keyId: string, options: { tenant: string }) => {
@@ -82,7 +82,7 @@ const revokeCommand = (): Command =>
 
 export const keysCommand = (): Command =>
   new Command("keys")
-    .description("Make, list and revoke API keys.")
+    .description("Create, list and revoke API keys.")
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand());

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { createRandomness, parseJsonBody } from "@formbridge/core";
 import { Command } from "commander";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
-import type { RunningServer } from "../serve.ts";
+import { alreadyServed, claimStore, type FileOwner, publishedAddress, type ServerAddress } from "../file-owner.ts";
+import type { RunningServer, ServeOptions } from "../serve.ts";
 import { VERSION } from "../version.ts";
 import { complain } from "./print.ts";
 
@@ -12,6 +14,7 @@ interface Options {
 const HELP = `
 Standard input and output carry the protocol; a host starts this command and talks to it. The log goes to standard error.
 Without --url it opens the store that serve would open, and listens like serve does, so that links and uploads work.
+When another process on this machine serves that store already, it joins that server.
 With --url it opens nothing and passes every message on to that server, with the key of FORMBRIDGE_MCP_KEY.
 
 Examples:
@@ -20,27 +23,56 @@ Examples:
 
 export const mcpCommand = (): Command =>
   new Command("mcp")
-    .description("Serve the agent protocol (MCP) over standard input and output, from the own store or from a server.")
-    .option("--url <url>", "the /mcp of a running server, in place of the own store")
+    .description("Serve the agent protocol (MCP) over standard input and output, from its own store or from a server.")
+    .option("--url <url>", "the /mcp of a running server, instead of its own store")
     .addHelpText("after", HELP)
     .action(async ({ url }: Options) => {
       const config = readConfig();
-      await (url === undefined ? serveHere(config) : passOn(config, url));
+      await (url === undefined ? serveOrJoin(config) : passOn(config, url));
     });
 
-/** A message is read as a body of HTTP is. */
+/** A starting server owns its file but can't be reached yet. */
+const STARTING_MS = 15_000;
+const LOOK_EVERY_MS = 50;
+
+/** One process serves an SQLite file: this one if the file is free; else connect to the process that owns it. */
+async function serveOrJoin(config: Config): Promise<void> {
+  const giveUpAt = performance.now() + STARTING_MS;
+  for (;;) {
+    const owner = claimStore(config);
+    if (owner !== undefined) return await serveHere(config, owner === "not needed" ? undefined : owner);
+    const address = publishedAddress(config);
+    if (address !== undefined) return await join(config, address);
+    if (performance.now() > giveUpAt) throw alreadyServed(config);
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+async function join(config: Config, { url, agents, key }: ServerAddress): Promise<void> {
+  if (!agents) {
+    throw new ConfigError(
+      `The server at ${url} uses this data but doesn't serve agents. Start it with FORMBRIDGE_MCP=on, or stop it.`,
+    );
+  }
+  complain(`Joined the server at ${url}, which uses this data.`);
+  await bridge(config, `${url}/mcp`, config.mcp.key ?? key);
+}
+
+/** Messages are parsed like HTTP bodies. */
 const reading = ({ limits }: Config) => ({
   maxMessageBytes: limits.maxBodyBytes,
   parse: (line: Buffer) => parseJsonBody(line, limits),
 });
 const onError = (error: Error): void => complain(error.message);
 
-/** The whole server, with one more door: the host that started it. */
-async function serveHere(config: Config): Promise<void> {
+/** Runs the whole server, and also serves the host that started it. */
+async function serveHere(config: Config, owner: FileOwner | undefined): Promise<void> {
   const { serveMcpStdio } = await import("@formbridge/mcp");
   const localAgentKey = createRandomness().apiKey();
   const apiKey = config.mcp.key ?? localAgentKey;
-  const starting = hostsFirst().then(() => serveOnSomePort(config, localAgentKey));
+  const starting = hostsFirst().then(() =>
+    serveOnSomePort(config, { localAgentKey, onStdio: true, role: "mcp", ...(owner && { owner }) }),
+  );
   const host = serveMcpStdio({
     version: VERSION,
     binding: starting.then(({ agents }) => agents),
@@ -60,13 +92,12 @@ async function serveHere(config: Config): Promise<void> {
   }
 }
 
-/** What a host has already asked is read before the rest of the server, which takes longer, is loaded. */
+/** Respond to the host's first messages before loading the rest of the server, which takes longer. */
 const hostsFirst = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The port may be taken, by a server or by the process of another host: links then lead to a port of its own. */
-async function serveOnSomePort(config: Config, localAgentKey: string): Promise<RunningServer> {
+/** The port may be taken by another server or host; then use any free port, and links lead there. */
+async function serveOnSomePort(config: Config, options: ServeOptions): Promise<RunningServer> {
   const { serve } = await import("../serve.ts");
-  const options = { localAgentKey, onStdio: true } as const;
   try {
     return await serve(config, options);
   } catch (error) {
@@ -83,16 +114,19 @@ async function passOn(config: Config, url: string): Promise<void> {
   if (username !== "" || password !== "") {
     throw new ConfigError("--url has a user name or a password; the key comes from FORMBRIDGE_MCP_KEY.");
   }
+  await bridge(config, url, config.mcp.key);
+}
+
+async function bridge(config: Config, url: string, key: string | undefined): Promise<void> {
   const { bridgeStdio } = await import("@formbridge/mcp");
-  const { key } = config.mcp;
-  const bridge = await bridgeStdio({
+  const bridged = await bridgeStdio({
     url,
     ...(key !== undefined && { key }),
     ...reading(config),
     onError,
   });
-  finishOnSignal(bridge);
-  await bridge.ended;
+  finishOnSignal(bridged);
+  await bridged.ended;
 }
 
 function finishOnSignal({ finish }: { finish(): void }): void {

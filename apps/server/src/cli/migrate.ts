@@ -4,7 +4,9 @@ import { withCore } from "./with-core.ts";
 
 export const migrateCommand = (): Command =>
   new Command("migrate")
-    .description("Bring the database to this version's schema. serve does this by itself; run it to do it before.")
+    .description(
+      "Migrate the database to this version's schema. serve does this by itself; run it to do it beforehand.",
+    )
     .action(async () => {
       await withCore(async ({ health }) => {
         const { store } = await health();

@@ -1,4 +1,4 @@
-/** What a command says to the person who runs it. Logs go elsewhere. */
+/** Output for the person who runs a command. Logs go elsewhere. */
 export const print = (line = ""): void => {
   process.stdout.write(`${line}\n`);
 };

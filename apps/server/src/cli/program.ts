@@ -12,10 +12,11 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   verify: async () => (await import("./verify.ts")).verifyCommand(),
   migrate: async () => (await import("./migrate.ts")).migrateCommand(),
   copy: async () => (await import("./copy.ts")).copyCommand(),
+  secrets: async () => (await import("./secrets.ts")).secretsCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
 };
 
-/** All commands; only the one that is asked for, where there is such a one: it starts without loading what the others need. */
+/** Loads all commands, or only the requested one, which then starts without loading what the others need. */
 export async function createProgram(asked?: string): Promise<Command> {
   const program = new Command("formbridge")
     .description("An intake server that agents and humans fill in together.")
@@ -23,7 +24,7 @@ export async function createProgram(asked?: string): Promise<Command> {
     .showHelpAfterError();
   const wanted = Object.entries(COMMANDS).filter(([name]) => name === asked);
   for (const [, load] of wanted.length > 0 ? wanted : Object.entries(COMMANDS)) program.addCommand(await load());
-  // A mistyped command is told what there is, whichever command it was meant to be.
+  // Show the help after a mistyped command.
   for (const command of program.commands) command.showHelpAfterError();
   return program;
 }

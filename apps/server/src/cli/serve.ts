@@ -3,30 +3,54 @@ import { readConfig } from "../config/config.ts";
 import { settingsHelp } from "../config/settings.ts";
 import type { RunningServer } from "../serve.ts";
 import { print } from "./print.ts";
-import { keepHeapSteady } from "./steady-heap.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 export const serveCommand = (): Command =>
   new Command("serve")
-    .description("Start the server. Everything is set by environment variables; the defaults work.")
+    .description("Start the server. It is configured with environment variables; the defaults work.")
     .addHelpText("after", `\n${settingsHelp()}\n\nExample:\n  FORMBRIDGE_PORT=8080 formbridge serve`)
     .action(async () => {
-      keepHeapSteady();
-      // Not before it is wanted: the other commands need no server.
+      // Loaded here, because the other commands need no server.
       const { serve } = await import("../serve.ts");
       const server = await serve(readConfig());
-      await greet(server);
+      // Before printing that it listens: whoever waits for that line may stop the server right away.
       stopOnSignal(server);
+      await greet(server);
     });
 
-const EXAMPLE = `{"actor":{"kind":"agent","id":"my-agent"},"initialFields":{"name":"Ada","topic":"sales"}}`;
+const EXAMPLE = { actor: { kind: "agent" as const, id: "my-agent" }, initialFields: { name: "Ada", topic: "sales" } };
 
-/** The URL, the admin key when one was made, and one line that works as printed. */
-async function greet({ url, newAdminKey, core }: RunningServer): Promise<void> {
+/**
+ * Prints the URL, the admin key if one was created, a call that works as printed, and a form that an agent has started.
+ */
+async function greet(server: RunningServer): Promise<void> {
+  const { url, newAdminKey, core, metricsUrl } = server;
   print(`FormBridge is listening on ${url}  (API reference: ${url}/docs)`);
-  if (newAdminKey !== undefined) print(`Admin key, shown this once: ${newAdminKey}`);
+  if (metricsUrl !== undefined) print(`Metrics: ${metricsUrl}`);
+  if (newAdminKey !== undefined) print(`Admin key, shown only this once: ${newAdminKey}`);
   const example = await core.backend.intakes.get("contact");
   if (example?.definition.access !== "public" || example.retired) return;
+  // Only in a terminal: the link contains a token, and without a terminal the output may end up in a log.
+  const form = process.stdout.isTTY ? await exampleForm(server) : undefined;
+  if (form !== undefined) print(`Finish a form that an agent started: ${form}`);
   print("Try it:");
-  print(`  curl -s ${url}/intakes/contact/submissions -H 'content-type: application/json' -d '${EXAMPLE}'`);
+  const body = JSON.stringify(EXAMPLE);
+  print(`  curl -s ${url}/intakes/contact/submissions -H 'content-type: application/json' -d '${body}'`);
+}
+
+/** How many examples to try before giving up on showing one. */
+const EXAMPLES = 20;
+
+/**
+ * The link of an example that is still open. Its idempotency key makes it the same one at every start until somebody
+ * has finished it.
+ */
+async function exampleForm({ core }: RunningServer): Promise<string | undefined> {
+  for (let number = 1; number <= EXAMPLES; number++) {
+    const idempotencyKey = `example-form-shown-at-the-start-${number}`;
+    const call = { caller: { address: "127.0.0.1" }, intakeId: "contact", request: EXAMPLE, idempotencyKey };
+    const made = await core.operations.createSubmission(call).catch(() => undefined);
+    if (made?.body.state === "in_progress" && made.body.resumeUrl !== undefined) return made.body.resumeUrl;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@ export function stopOnSignal(running: { stop(): Promise<void> }): void {
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // Asked twice, it means it.
+      // A second signal exits at once.
       if (stopping) process.exit(1);
       stopping = true;
       running.stop().then(

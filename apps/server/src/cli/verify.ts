@@ -1,28 +1,50 @@
+import { type Backend, DEFAULT_TENANT } from "@formbridge/core";
 import { Command } from "commander";
-import { tenantOption } from "./history.ts";
 import { complain, print } from "./print.ts";
 import { submissionIds, verifyOne } from "./verify-history.ts";
 import { withCore } from "./with-core.ts";
 
+interface Options {
+  all?: true;
+  tenant?: string;
+}
+
+interface Place {
+  tenant: string;
+  submissionId: string;
+}
+
+async function* placesOf(
+  backend: Backend,
+  submissionId: string | undefined,
+  tenant: string | undefined,
+): AsyncGenerator<Place, void, undefined> {
+  if (submissionId !== undefined) {
+    yield { tenant: tenant ?? DEFAULT_TENANT, submissionId };
+    return;
+  }
+  for (const each of tenant === undefined ? await backend.submissions.tenants() : [tenant]) {
+    for await (const id of submissionIds(backend, each)) yield { tenant: each, submissionId: id };
+  }
+}
+
 export const verifyCommand = (): Command =>
   new Command("verify")
-    .description("Re-compute the hash chain of a history and name the first event that does not hold.")
+    .description("Recompute the hash chain of a history and name the first event that doesn't verify.")
     .argument("[submissionId]", "one submission; without it, --all")
-    .option("--all", "every submission of the tenant")
-    .addOption(tenantOption())
-    .action(async (submissionId: string | undefined, options: { all?: true; tenant: string }) => {
-      if ((submissionId === undefined) === (options.all === undefined))
-        throw new Error("name one submission, or --all");
+    .option("--all", "every submission of every tenant, or of the one that --tenant names")
+    .option("--tenant <id>", `tenant of the submission (default: "${DEFAULT_TENANT}", with --all every tenant)`)
+    .action(async (submissionId: string | undefined, { all, tenant }: Options) => {
+      if ((submissionId === undefined) === (all === undefined)) throw new Error("name one submission, or --all");
       await withCore(async ({ backend }) => {
-        const { tenant } = options;
         let good = 0;
-        for await (const id of submissionId === undefined ? submissionIds(backend, tenant) : [submissionId]) {
-          const problem = await verifyOne(backend, { tenant, submissionId: id });
+        for await (const place of placesOf(backend, submissionId, tenant)) {
+          const problem = await verifyOne(backend, place);
           if (problem === undefined) {
             good += 1;
             continue;
           }
-          complain(`broken  ${id}  ${problem}`);
+          complain(`broken  ${place.submissionId}  ${problem}`);
           process.exitCode = 1;
         }
         print(`${good} verified`);

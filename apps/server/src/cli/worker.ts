@@ -2,13 +2,12 @@ import { Command } from "commander";
 import { ConfigError, readConfig } from "../config/config.ts";
 import { work } from "../work.ts";
 import { print } from "./print.ts";
-import { keepHeapSteady } from "./steady-heap.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 export const workerCommand = (): Command =>
   new Command("worker")
     .description(
-      "Run jobs without serving anybody: deliveries, escalations, expiry. For PostgreSQL, beside any number of servers and workers.",
+      "Run only jobs: deliveries, escalations, expiry. For PostgreSQL, beside any number of servers and workers.",
     )
     .addHelpText(
       "after",
@@ -21,8 +20,8 @@ export const workerCommand = (): Command =>
           "formbridge worker needs PostgreSQL (FORMBRIDGE_DATABASE_URL); on an embedded database serve does the jobs itself.",
         );
       }
-      keepHeapSteady();
       const worker = await work(config);
-      print("FormBridge is working.");
+      print("FormBridge is running jobs.");
+      if (worker.metricsUrl !== undefined) print(`Metrics: ${worker.metricsUrl}`);
       stopOnSignal(worker);
     });

@@ -1,7 +1,7 @@
 export const TOKEN_BACKENDS = ["sql", "redis", "hybrid", "memory"] as const;
 export const IDEMPOTENCY_BACKENDS = ["sql", "redis", "memory"] as const;
 
-/** Who serves what. The database has the last word on every write, whatever is chosen. */
+/** Which backend serves what. The database decides on every write, whatever is chosen. */
 export interface Backends {
   tokens: (typeof TOKEN_BACKENDS)[number];
   idempotency: (typeof IDEMPOTENCY_BACKENDS)[number];
@@ -20,7 +20,7 @@ const VARIABLES = {
 export const defaultBackend = ({ database }: Surroundings): "sql" | "memory" =>
   database === "memory" ? "memory" : "sql";
 
-/** Why the choice can't keep what the server promises, in words; undefined when it can. */
+/** Why this choice can't keep the server's promises; undefined if it can. */
 export function whyNot(chosen: Backends, around: Surroundings): string | undefined {
   for (const what of ["tokens", "idempotency"] as const) {
     const reason = reasonAgainst(what, chosen[what], around);
@@ -40,7 +40,7 @@ function reasonAgainst(
   if (backend === "memory") return againstMemory(what, database);
   if (!hasRedis) return "FORMBRIDGE_REDIS_URL is not set: say where Redis is";
   return database === "memory"
-    ? "Redis may forget and needs a database behind it that does not: set FORMBRIDGE_DATABASE_URL"
+    ? "Redis may lose data and needs a durable database behind it. Set FORMBRIDGE_DATABASE_URL"
     : undefined;
 }
 

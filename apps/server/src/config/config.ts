@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Issuer, KeyTimes } from "@formbridge/auth-jwt";
 import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
-import type { SmtpOptions } from "@formbridge/mail-smtp";
+import type { SmtpOptions } from "@formbridge/outbound";
 import { parseRedisUrl, REDIS_URLS, type RedisAddress } from "@formbridge/store-redis";
 import {
   type Backends,
@@ -14,10 +14,12 @@ import {
 import { readIssuers } from "./jwt-issuers.ts";
 import { readMail } from "./mail.ts";
 import { type McpChoice, mcpOf } from "./mcp-settings.ts";
+import { isEmail, isOaiDomain, type OaiChoice } from "./oai-settings.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
-import { type UploadsChoice, uploadsOf } from "./upload-settings.ts";
+import { type TelemetryChoice, telemetryOf } from "./telemetry-settings.ts";
+import { submissionQuotaOf, type UploadsChoice, uploadQuotasOf, uploadsOf } from "./upload-settings.ts";
 
-/** A bad value stops the start: which variable, what it got, what it takes. */
+/** A bad value stops the start. Names the variable, its value and what it takes. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
@@ -56,21 +58,23 @@ export interface Config {
   jwt: { issuers: Issuer[]; keys: KeyTimes & { timeoutMs: number } };
   /** Absent: no e-mail is sent. */
   mail?: SmtpOptions;
-  /** Absent: no program is told. */
+  /** Absent: no operator's webhook is called. */
   notifyUrl?: string;
   intakesFolder: string;
   archiveFolder: string;
   logLevel: string;
+  telemetry: TelemetryChoice;
   trustProxy: boolean;
   allowTestHeaders: boolean;
   mcp: McpChoice;
+  oai: OaiChoice;
   delivery: {
     timeoutMs: number;
-    /** May deliveries go to the operator's own networks? */
+    /** Whether deliveries may go to the operator's own networks. */
     allowPrivate: boolean;
   };
   jobs: {
-    /** Does `serve` run them? */
+    /** Whether `serve` runs jobs itself. */
     runHere: boolean;
     atOnce: number;
     perLane: number;
@@ -132,10 +136,12 @@ export function readConfig(env: Env = process.env): Config {
     ...(notifyUrl !== undefined && { notifyUrl }),
     intakesFolder: resolve(read.text("FORMBRIDGE_INTAKES")),
     archiveFolder: resolve(read.optional("FORMBRIDGE_ARCHIVE") ?? join(dataFolder, "archive")),
-    logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
+    logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+    telemetry: telemetryOf(read),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
     mcp: mcpOf(read, { host: read.text("FORMBRIDGE_HOST"), publicUrl }),
+    oai: oaiOf(read),
     delivery: deliveryOf(read),
     jobs: {
       runHere: read.oneOf("FORMBRIDGE_WORKER", ["on", "off"]) === "on",
@@ -160,7 +166,7 @@ export function readConfig(env: Env = process.env): Config {
   };
 }
 
-/** The same environment, on another database. */
+/** The same environment with another database. */
 export const readConfigOn = (databaseUrl: string): Config =>
   readConfig({ ...process.env, FORMBRIDGE_DATABASE_URL: databaseUrl });
 
@@ -181,6 +187,7 @@ function operationSettings(read: Reader): Settings {
       ...retentionOf(read),
       uploadTtlMs: read.number("FORMBRIDGE_UPLOAD_TTL_MS", { min: 1 }),
       uploadGraceMs: read.number("FORMBRIDGE_UPLOAD_GRACE_MS"),
+      submissionUploadBytes: submissionQuotaOf(read),
       downloadTtlMs: read.number("FORMBRIDGE_DOWNLOAD_TTL_MS", { min: 1 }),
       sessionTtlMs: read.number("FORMBRIDGE_SESSION_TTL_MS", { min: 1 }),
       qrTtlMs: read.number("FORMBRIDGE_QR_TTL_MS", { min: 1 }),
@@ -192,19 +199,24 @@ function operationSettings(read: Reader): Settings {
       idempotencyTtlMs: read.number("FORMBRIDGE_IDEMPOTENCY_TTL_MS", { min: 1 }),
     },
     keyWaitMs: read.number("FORMBRIDGE_KEY_WAIT_MS"),
+    tokenLookupMs: read.number("FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS", { min: 1 }),
     maxKeyWaiters: read.number("FORMBRIDGE_MAX_KEY_WAITERS"),
+    watchPollMs: read.number("FORMBRIDGE_WATCH_POLL_MS", { min: 10 }),
     deliveryWaitMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MS"),
     deliveryWaitMaxMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MAX_MS"),
     sweepBatch: read.number("FORMBRIDGE_SWEEP_BATCH", { min: 1 }),
     sweepAtOnce: read.number("FORMBRIDGE_SWEEP_AT_ONCE", { min: 1 }),
     maxSchemaFields: read.number("FORMBRIDGE_MAX_SCHEMA_FIELDS", { min: 1 }),
     maxWebhooks: read.number("FORMBRIDGE_MAX_WEBHOOKS"),
+    uploadQuotas: uploadQuotasOf(read),
     webhookSecretGraceMs: read.number("FORMBRIDGE_WEBHOOK_SECRET_GRACE_MS"),
+    listCountLimit: read.number("FORMBRIDGE_LIST_COUNT_LIMIT", { min: 1 }),
+    harvestPageSize: read.number("FORMBRIDGE_OAI_PAGE_SIZE", { min: 1, max: 1000 }),
     rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),
   };
 }
 
-/** Tests may be in a hurry; the contract promises the history for so long. */
+/** The contract promises a minimum retention of the history; only tests may set less. */
 function retentionOf(read: Reader): { retentionMs?: number; eventRetentionMs: number } {
   const min = read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS") ? 0 : DEFAULT_POLICY.eventRetentionMs;
   const eventRetentionMs = read.number("FORMBRIDGE_EVENT_RETENTION_MS", { min });
@@ -228,7 +240,7 @@ function rateRules(read: Reader): RateRules {
 
 function deliveryOf(read: Reader): Config["delivery"] {
   const timeoutMs = read.number("FORMBRIDGE_DELIVERY_TIMEOUT_MS", { min: 1 });
-  // Another worker would send the same delivery while this one still waits for its receiver.
+  // With a longer timeout, another worker would claim the delivery while this one still waits for the receiver.
   if (timeoutMs >= read.number("FORMBRIDGE_JOB_LEASE_MS")) {
     throw bad("FORMBRIDGE_DELIVERY_TIMEOUT_MS", String(timeoutMs), "less than FORMBRIDGE_JOB_LEASE_MS");
   }
@@ -248,6 +260,21 @@ function jwtOf(read: Reader): Config["jwt"] {
 }
 
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+function oaiOf(read: Reader): OaiChoice {
+  const domain = read.optional("FORMBRIDGE_OAI_DOMAIN");
+  if (domain !== undefined && !isOaiDomain(domain)) throw bad("FORMBRIDGE_OAI_DOMAIN", domain, "a domain name");
+  const adminEmail = read.optional("FORMBRIDGE_OAI_ADMIN_EMAIL");
+  if (adminEmail !== undefined && !isEmail(adminEmail))
+    throw bad("FORMBRIDGE_OAI_ADMIN_EMAIL", adminEmail, "an e-mail address");
+  return {
+    repositoryName: read.text("FORMBRIDGE_OAI_NAME"),
+    ...(domain !== undefined && { domain }),
+    ...(adminEmail !== undefined && { adminEmail }),
+    atOnce: read.number("FORMBRIDGE_OAI_AT_ONCE", { min: 1 }),
+    retryAfterMs: read.number("FORMBRIDGE_OAI_RETRY_AFTER_MS", { min: 1 }),
+  };
+}
 
 function mailOf(read: Reader): SmtpOptions | undefined {
   const mail = readMail({
@@ -290,7 +317,7 @@ const poolOf = (read: Reader) => ({
   lockTimeoutMs: read.number("FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS", { min: 1 }),
 });
 
-/** Up to the last @: a password may hold one. */
+/** Up to the last @, because a password may contain one. */
 const withoutLogin = (url: string): string => url.replace(/\/\/.*@/, "//…@");
 
 function redisOf(read: Reader): RedisChoice | undefined {
@@ -360,7 +387,7 @@ function reader(env: Env) {
       if (["0", "false", "no", "off"].includes(value)) return false;
       throw bad(name, value, "1 or 0");
     },
-    /** One of these, or nothing. */
+    /** One of the choices, or undefined. */
     choice<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice | undefined {
       const value = raw(name);
       const chosen = choices.find((choice) => choice === value);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkIssuers, type Issuer, readKeySet } from "@formbridge/auth-jwt";
 
-/** Reads the trusted issuers from JSON, or from the file that is named. Throws an error whose words say what is wrong. */
+/** Reads the trusted issuers from JSON, or from a file with that name. Throws an error that says what is wrong. */
 export function readIssuers(text: string): Issuer[] {
   const isInline = text.trimStart().startsWith("[");
   const value = isInline ? parse(text, "it") : parse(readText(text), text);

@@ -1,8 +1,8 @@
-import type { SmtpOptions } from "@formbridge/mail-smtp";
+import type { SmtpOptions } from "@formbridge/outbound";
 
 const SENDER = /^(?:[^<>@\r\n]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/;
 
-/** The mail server, if one is named; otherwise what is wrong, in words. A URL with a password is not shown. */
+/** The mail server, if one is configured, or what is wrong with it. A URL with a password isn't shown. */
 export function readMail(given: {
   url: string | undefined;
   from: string | undefined;

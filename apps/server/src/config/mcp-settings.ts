@@ -1,8 +1,8 @@
-import type { ToolsMode } from "@formbridge/mcp";
+import { TOOLS_MODES, type ToolsMode } from "@formbridge/mcp";
 import { ConfigError, type Reader } from "./config.ts";
 
 export interface McpChoice {
-  /** Is it served over HTTP? */
+  /** Whether MCP is served over HTTP. */
   enabled: boolean;
   tools: ToolsMode;
   hosts: string[];
@@ -19,7 +19,7 @@ const listOf = (text: string | undefined): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "") ?? [];
 
-/** Who may call `/mcp` from where: the names and origins that are surely ours, and those that the operator adds. */
+/** The hosts and origins accepted at `/mcp`: our own, and those that the operator adds. */
 export function mcpOf(read: Reader, { host, publicUrl }: { host: string; publicUrl: string | undefined }): McpChoice {
   const known = publicUrl === undefined ? undefined : new URL(publicUrl);
   const key = read.optional("FORMBRIDGE_MCP_KEY");
@@ -33,7 +33,7 @@ export function mcpOf(read: Reader, { host, publicUrl }: { host: string; publicU
   return {
     askTimeoutMs: read.number("FORMBRIDGE_MCP_ASK_TIMEOUT_MS", { min: 1 }),
     enabled: read.oneOf("FORMBRIDGE_MCP", ["on", "off"]) === "on",
-    tools: read.oneOf("FORMBRIDGE_MCP_TOOLS", ["auto", "intake", "generic"]) as ToolsMode,
+    tools: read.oneOf("FORMBRIDGE_MCP_TOOLS", TOOLS_MODES) as ToolsMode,
     hosts: [
       ...LOOPBACK,
       host.includes(":") ? `[${host}]` : host,

@@ -1,16 +1,37 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "./config.ts";
+import { type Config, ConfigError } from "./config.ts";
 
-/** The configured secrets; without any, one that is made on first use and kept in the data folder, for its owner only. */
-export function secretsFor({ secrets, dataFolder, database }: Config): string[] {
+export const secretFile = ({ dataFolder }: Config): string => join(dataFolder, "secret");
+
+/** Whether there is data but not the secret it was sealed with; a new one couldn't open it. */
+export function isSecretLost(config: Config): boolean {
+  const { secrets, database } = config;
+  if (secrets.length > 0 || database.kind !== "sqlite") return false;
+  const size = statSync(database.file, { throwIfNoEntry: false })?.size ?? 0;
+  return size > 0 && !existsSync(secretFile(config));
+}
+
+export const lostSecret = (config: Config): ConfigError =>
+  new ConfigError(
+    `${secretFile(config)} is not there, but the database is sealed with a secret. Restore the file from a backup, or set ` +
+      "FORMBRIDGE_SECRET to what it held; to start anew, set another FORMBRIDGE_DATA.",
+  );
+
+/**
+ * The configured secrets; without any, one that is generated on first use and stored in the data folder, readable only
+ * by its owner.
+ */
+export function secretsFor(config: Config): string[] {
+  const { secrets, dataFolder, database } = config;
   if (secrets.length > 0) return secrets;
+  if (isSecretLost(config)) throw lostSecret(config);
   if (database.kind === "memory") return [randomBytes(32).toString("base64url")];
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  const file = join(dataFolder, "secret");
+  const file = secretFile(config);
   try {
-    // Fails when the file is there: two processes that start together end up with one secret.
+    // Fails if the file exists, so that two processes starting together use the same secret.
     writeFileSync(file, randomBytes(32).toString("base64url"), { flag: "wx", mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

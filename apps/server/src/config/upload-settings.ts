@@ -1,23 +1,34 @@
 import { join } from "node:path";
-import type { S3Options } from "@formbridge/blob-s3";
-import type { ScanOptions } from "@formbridge/scan-hook";
+import type { Settings } from "@formbridge/core";
+import type { S3Options, ScanOptions } from "@formbridge/files";
 import { ConfigError, type Reader } from "./config.ts";
 
 export interface UploadsChoice {
-  storage: { kind: "disk"; folder: string } | ({ kind: "s3" } & S3Options);
-  /** Absent: files are checked, and not looked into. */
+  storage: { kind: "disk"; folder: string; reserveBytes: number } | ({ kind: "s3" } & S3Options);
+  /** Absent: files are checked but not scanned. */
   scan?: ScanOptions;
   idleMs: number;
 }
 
 export function uploadsOf(read: Reader, dataFolder: string): UploadsChoice {
   const scan = scanOf(read);
+  const reserveBytes = read.number("FORMBRIDGE_UPLOAD_DISK_RESERVE_BYTES");
   return {
-    storage: s3Of(read) ?? { kind: "disk", folder: join(dataFolder, "uploads") },
+    storage: s3Of(read) ?? { kind: "disk", folder: join(dataFolder, "uploads"), reserveBytes },
     ...(scan !== undefined && { scan }),
     idleMs: read.number("FORMBRIDGE_UPLOAD_IDLE_MS", { min: 1 }),
   };
 }
+
+/** The limits enforced by operations; the disk's reserve is enforced by the storage. */
+export const uploadQuotasOf = (read: Reader): Settings["uploadQuotas"] => ({
+  intakeBytes: read.number("FORMBRIDGE_UPLOAD_QUOTA_INTAKE_BYTES"),
+  addressBytes: read.number("FORMBRIDGE_UPLOAD_QUOTA_ADDRESS_BYTES"),
+});
+
+/** 0 means no limit. */
+export const submissionQuotaOf = (read: Reader): number =>
+  read.number("FORMBRIDGE_UPLOAD_QUOTA_SUBMISSION_BYTES") || Number.MAX_SAFE_INTEGER;
 
 const S3_ONLY = ["FORMBRIDGE_S3_ENDPOINT", "FORMBRIDGE_S3_ACCESS_KEY_ID", "FORMBRIDGE_S3_SECRET_ACCESS_KEY"] as const;
 
@@ -73,7 +84,7 @@ function scanOf(read: Reader): ScanOptions | undefined {
   return command === undefined ? undefined : { kind: "command", argv: argvOf(command), timeoutMs };
 }
 
-/** Words with blanks between them, or a JSON array where a word has a blank in it. No shell reads it. */
+/** Words separated by spaces, or a JSON array if a word contains a space. Not run through a shell. */
 function argvOf(text: string): string[] {
   const isList = text.trimStart().startsWith("[");
   const argv: unknown = isList ? parsed(text) : text.trim().split(/\s+/);

@@ -14,6 +14,11 @@ export const GetEventsQuery = Type.Object(
 );
 export type GetEventsQuery = Static<typeof GetEventsQuery>;
 
+const { afterEventId, limit } = GetEventsQuery.properties;
+/** For the holder of a review link: the submission's own stream. */
+export const GetReviewEventsQuery = Type.Object({ afterEventId, limit }, { additionalProperties: false });
+export type GetReviewEventsQuery = Static<typeof GetReviewEventsQuery>;
+
 export const GetEventsResponse = Type.Object(
   {
     ...submissionMark,

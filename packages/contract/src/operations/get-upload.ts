@@ -17,7 +17,7 @@ export const GetUploadResponse = Type.Object(
 );
 export type GetUploadResponse = Static<typeof GetUploadResponse>;
 
-/** What stands behind the question mark of a URL that we signed. */
+/** The query string of a signed URL. */
 export const GrantQuery = Type.Object({ grant: Type.String({ minLength: 1 }) }, { additionalProperties: false });
 export type GrantQuery = Static<typeof GrantQuery>;
 

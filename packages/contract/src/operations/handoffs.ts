@@ -2,11 +2,11 @@ import Type, { type Static } from "typebox";
 import { ActorInputSchema, ActorSchema } from "../actor.ts";
 import { ResumeTokenSchema } from "../ids.ts";
 import { InstantSchema } from "../states.ts";
-import { submissionMark } from "../submission.ts";
+import { missingFields, submissionMark } from "../submission.ts";
 import { GetSubmissionQuery } from "./get-submission.ts";
 import { writeMark } from "./set-fields.ts";
 
-/** How a submission is handed over: what the link carries. */
+/** The kinds of hand-off, by what the link contains. */
 export const HANDOFF_KINDS = ["session", "direct", "magic_link", "qr"] as const;
 export type HandoffKind = (typeof HANDOFF_KINDS)[number];
 const HandoffKindSchema = Type.Enum([...HANDOFF_KINDS], {
@@ -32,7 +32,9 @@ export const CreateHandoffRequest = Type.Object(
       }),
     ),
     allowedActors: Type.Optional(AllowedActorsSchema),
-    recipientEmail: Type.Optional(EmailSchema),
+    recipientEmail: Type.Optional(
+      Type.Unsafe<string>({ ...EmailSchema, description: "Where the link is mailed to; a magic link needs it." }),
+    ),
     message: Type.Optional(Type.String({ maxLength: 2000, description: "Shown to whoever opens the link." })),
     qrFormat: Type.Optional(
       Type.Enum(["svg", "png"], { description: "The link as an image, of any kind of hand-off." }),
@@ -114,6 +116,22 @@ export const RevokeHandoffResponse = Type.Object(
 );
 export type RevokeHandoffResponse = Static<typeof RevokeHandoffResponse>;
 
+export const CompleteHandoffRequest = Type.Object(
+  {
+    actor: Type.Optional(ActorInputSchema),
+    resumeToken: Type.Optional(ResumeTokenSchema),
+    version: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  { additionalProperties: false, examples: [{}] },
+);
+export type CompleteHandoffRequest = Static<typeof CompleteHandoffRequest>;
+
+export const CompleteHandoffResponse = Type.Object(
+  { ...submissionMark, handoffId: Type.String(), completedAt: InstantSchema, missingFields },
+  { additionalProperties: false },
+);
+export type CompleteHandoffResponse = Static<typeof CompleteHandoffResponse>;
+
 export const OpenSessionRequest = Type.Object(
   {
     session: Type.Optional(
@@ -155,7 +173,10 @@ export const OpenSessionResponse = Type.Object(
 );
 export type OpenSessionResponse = Static<typeof OpenSessionResponse>;
 
-/** What a link answers to a client that is no browser: how to go on. The same for every id, there or not. */
+/**
+ * What a link returns to a client that isn't a browser: how to continue. The same for every id, whether it exists or
+ * not.
+ */
 export const ResumeLinkResponse = Type.Object(
   {
     ok: Type.Literal(true),
@@ -167,7 +188,7 @@ export const ResumeLinkResponse = Type.Object(
 );
 export type ResumeLinkResponse = Static<typeof ResumeLinkResponse>;
 
-/** The query of `/resume/{token}`, and of the links that name a submission with a session or a code. */
+/** The query of `/resume/{token}`, and of links that name a submission with a session or a code. */
 export const ResumeQuery = Type.Object(
   {
     ...GetSubmissionQuery.properties,

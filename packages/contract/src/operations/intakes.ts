@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { IntakeViewSchema } from "../intake.ts";
 import { JsonObjectSchema } from "../states.ts";
+import { pageEnd } from "./lists.ts";
 
 export const IntakeResponse = Type.Object(
   { ok: Type.Literal(true), intake: IntakeViewSchema },
@@ -34,7 +35,7 @@ export const ListIntakesResponse = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    nextPageToken: Type.Optional(Type.String()),
+    ...pageEnd,
   },
   { additionalProperties: false },
 );

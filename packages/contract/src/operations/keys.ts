@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema, ActorSchema } from "../actor.ts";
 import { InstantSchema } from "../states.ts";
+import { pageEnd } from "./lists.ts";
 
 export const ROLES = ["admin", "agent", "reviewer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
@@ -48,7 +49,7 @@ export const ListKeysResponse = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    nextPageToken: Type.Optional(Type.String()),
+    ...pageEnd,
   },
   { additionalProperties: false },
 );

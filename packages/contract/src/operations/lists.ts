@@ -7,7 +7,20 @@ export const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "50 by default." })),
   pageToken: Type.Optional(Type.String({ maxLength: 4096 })),
 };
-const range = {
+export const pageEnd = {
+  total: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        "How many items the list had when its first page was read. Absent if counting what the caller may see would take reading every item.",
+    }),
+  ),
+  totalIsEstimate: Type.Optional(
+    Type.Literal(true, { description: "There are more than were counted: at least `total`." }),
+  ),
+  nextPageToken: Type.Optional(Type.String()),
+};
+export const range = {
   from: Type.Optional(Type.String({ format: "date-time", description: "Inclusive." })),
   until: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
 };
@@ -29,7 +42,7 @@ export const ListSubmissionsResponse = Type.Object(
   {
     ok: Type.Literal(true),
     items: Type.Array(SubmissionSummarySchema),
-    nextPageToken: Type.Optional(Type.String()),
+    ...pageEnd,
   },
   { additionalProperties: false },
 );
@@ -38,6 +51,12 @@ export type ListSubmissionsResponse = Static<typeof ListSubmissionsResponse>;
 export const ListEventsQuery = Type.Object(
   {
     intakeId: Type.Optional(Type.String()),
+    submissionId: Type.Optional(Type.String()),
+    actorKind: Type.Optional(
+      Type.Enum(["agent", "human", "system", "unknown"], {
+        description: "Who the events are by. Erased actors are none.",
+      }),
+    ),
     stream: Type.Optional(Type.Enum(["submission", "token", "idempotency", "all"])),
     types: Type.Optional(Type.String()),
     ...range,

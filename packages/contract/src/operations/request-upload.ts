@@ -2,7 +2,10 @@ import Type, { type Static } from "typebox";
 import { submissionMark } from "../submission.ts";
 import { writeMark } from "./set-fields.ts";
 
-/** RFC 6838's names, with or without parameters. It comes back as a header: nothing that can't stand in one. */
+/**
+ * A media type (RFC 6838), with or without parameters. It is sent back as a header, so only characters that are safe
+ * there.
+ */
 const MIME_TYPE_PATTERN = "^[A-Za-z0-9][\\w!#$&^.+-]*/[A-Za-z0-9][\\w!#$&^.+-]*(?: *;[ -~]*)?$";
 
 export const RequestUploadRequest = Type.Object(

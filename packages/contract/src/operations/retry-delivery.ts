@@ -1,11 +1,9 @@
 import Type, { type Static } from "typebox";
-import { ActorInputSchema } from "../actor.ts";
-import { DeliveryStateSchema, submissionMark } from "../submission.ts";
+import { DeliveryStateSchema } from "../delivery-state.ts";
+import { submissionMark } from "../submission.ts";
+import { writeMark } from "./set-fields.ts";
 
-export const RetryDeliveryRequest = Type.Object(
-  { actor: Type.Optional(ActorInputSchema) },
-  { additionalProperties: false, examples: [{}] },
-);
+export const RetryDeliveryRequest = Type.Object(writeMark, { additionalProperties: false, examples: [{}] });
 export type RetryDeliveryRequest = Static<typeof RetryDeliveryRequest>;
 
 export const RetryDeliveryResponse = Type.Object(

@@ -1,14 +1,27 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema, ActorSchema } from "../actor.ts";
 import { InstantSchema } from "../states.ts";
-import { SubmissionRecordSchema, submissionMark } from "../submission.ts";
-import { paging } from "./lists.ts";
+import { gateLabel, SubmissionRecordSchema, submissionMark } from "../submission.ts";
+import { PresentationSchema } from "./get-submission-intake.ts";
+import { pageEnd, paging } from "./lists.ts";
 
 export const ReviewRequest = Type.Object(
   {
     decision: Type.Enum(["approved", "rejected"]),
     reasons: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), { maxItems: 50, description: "Needed to reject." }),
+      Type.Array(Type.String({ minLength: 1, maxLength: 2000 }), {
+        maxItems: 50,
+        description: "To reject, give these, fieldReasons, or both.",
+      }),
+    ),
+    fieldReasons: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 500 }), Type.String({ minLength: 1, maxLength: 2000 }), {
+        maxProperties: 50,
+        description: "To reject: by dot-path, what to change there.",
+      }),
+    ),
+    comment: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 2000, description: "Goes with an approval, into the history." }),
     ),
     actor: Type.Optional(ActorInputSchema),
   },
@@ -23,22 +36,30 @@ export const ReviewResponse = Type.Object(
     reviewedAt: InstantSchema,
     reviewedBy: ActorSchema,
     reasons: Type.Optional(Type.Array(Type.String())),
+    fieldReasons: Type.Optional(Type.Record(Type.String(), Type.String())),
+    comment: Type.Optional(Type.String()),
     finalizedAt: Type.Optional(InstantSchema),
   },
   { additionalProperties: false },
 );
 export type ReviewResponse = Static<typeof ReviewResponse>;
 
-/** What a review link shows: the record, sensitive values masked, and what can be decided. */
+/** Why the holder of a link can't decide: they submitted it, have approved it, or no longer review at this gate. */
+const BARRED = ["own_submission", "already_approved", "not_a_reviewer"] as const;
+
+/** What a review link shows: the record with sensitive values in clear, how to render it, and what can be decided. */
 export const ShowReviewResponse = Type.Object(
   {
     ...SubmissionRecordSchema.properties,
+    intake: PresentationSchema,
     review: Type.Object(
       {
         gate: Type.String(),
+        gateLabel,
         intake: Type.String({ description: "Its name." }),
         reviewer: Type.String({ description: "The address that the link was mailed to: whoever decides by it." }),
-        decisions: Type.Array(Type.Enum(["approved", "rejected"])),
+        decisions: Type.Array(Type.Enum(["approved", "rejected"]), { description: "Empty: see barred." }),
+        barred: Type.Optional(Type.Enum([...BARRED], { description: "Why this person can't decide." })),
         expiresAt: InstantSchema,
       },
       { additionalProperties: false },
@@ -58,8 +79,10 @@ export const ReviewItemSchema = Type.Object(
   {
     submissionId: Type.String(),
     intakeId: Type.String(),
+    intakeName: Type.String(),
     version: Type.Integer(),
     gate: Type.String(),
+    gateLabel,
     requestedAt: InstantSchema,
     escalated: Type.Optional(Type.Literal(true, { description: "The gate has waited too long." })),
     approvals: Type.Integer({ description: "How many there are." }),
@@ -73,7 +96,7 @@ export const ReviewItemSchema = Type.Object(
 export type ReviewItem = Static<typeof ReviewItemSchema>;
 
 export const ListReviewsResponse = Type.Object(
-  { ok: Type.Literal(true), items: Type.Array(ReviewItemSchema), nextPageToken: Type.Optional(Type.String()) },
+  { ok: Type.Literal(true), items: Type.Array(ReviewItemSchema), ...pageEnd },
   { additionalProperties: false },
 );
 export type ListReviewsResponse = Static<typeof ListReviewsResponse>;

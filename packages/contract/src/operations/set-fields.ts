@@ -4,7 +4,7 @@ import { IdempotencyKeySchema, ResumeTokenSchema, SubmissionIdSchema } from "../
 import { InstantSchema, JsonObjectSchema } from "../states.ts";
 import { idempotentMark, missingFields, submissionMark, validationErrors } from "../submission.ts";
 
-/** How a write names the state it was made on. All that are given must agree. */
+/** Names the state that a write is based on. If several are given, they must agree. */
 export const writeMark = {
   submissionId: Type.Optional(SubmissionIdSchema),
   resumeToken: Type.Optional(ResumeTokenSchema),

@@ -2,8 +2,9 @@ import Type, { type Static } from "typebox";
 import { EVENT_TYPES, type EventType } from "../events.ts";
 import { IntakeIdSchema } from "../ids.ts";
 import { InstantSchema } from "../states.ts";
+import { pageEnd } from "./lists.ts";
 
-/** `whsec_` and 24 to 64 bytes in base64, as Standard Webhooks has it; the operation counts the bytes. */
+/** `whsec_` and 24 to 64 bytes in base64, as in Standard Webhooks; the operation checks the length in bytes. */
 const SecretSchema = Type.String({
   pattern: "^whsec_[A-Za-z0-9+/]{32,88}={0,2}$",
   description: "What messages are signed with: whsec_ and 24 to 64 bytes in base64. Made when it is not given.",
@@ -41,6 +42,18 @@ export const CreateWebhookRequest = Type.Object(
 );
 export type CreateWebhookRequest = Static<typeof CreateWebhookRequest>;
 
+const BlockedSchema = Type.Object(
+  {
+    submissionId: Type.String(),
+    eventId: Type.String({ description: "The event that was refused." }),
+    failures: Type.Integer({ minimum: 1 }),
+    lastError: Type.Optional(Type.String()),
+    nextAttemptAt: Type.Optional(InstantSchema),
+    dead: Type.Optional(Type.Literal(true, { description: "Given up: skip it, or replay it." })),
+  },
+  { additionalProperties: false },
+);
+
 const WebhookSchema = Type.Object(
   {
     webhookId: Type.String({ examples: ["whk_01977d3e-8c00-7000-8000-000000000005"] }),
@@ -49,9 +62,15 @@ const WebhookSchema = Type.Object(
     definedBy: Type.Optional(Type.String({ description: "The intake whose definition has it in eventWebhooks." })),
     createdAt: InstantSchema,
     state: Type.Enum(["active", "disabled"], { description: "disabled: nothing is sent until it is enabled." }),
-    failures: Type.Integer({ minimum: 0, description: "How often the next event was tried in vain." }),
+    failures: Type.Integer({ minimum: 0, description: "Rounds in a row in which the receiver took nothing new." }),
     nextAttemptAt: Type.Optional(InstantSchema),
     lastError: Type.Optional(Type.String()),
+    paused: Type.Optional(
+      Type.Literal(true, { description: "So many submissions are blocked that no new events are read." }),
+    ),
+    blocked: Type.Optional(
+      Type.Array(BlockedSchema, { description: "Submissions whose events wait for one that was refused." }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -79,7 +98,7 @@ export const ListWebhooksQuery = Type.Object(
 export type ListWebhooksQuery = Static<typeof ListWebhooksQuery>;
 
 export const ListWebhooksResponse = Type.Object(
-  { ok: Type.Literal(true), items: Type.Array(WebhookSchema), nextPageToken: Type.Optional(Type.String()) },
+  { ok: Type.Literal(true), items: Type.Array(WebhookSchema), ...pageEnd },
   { additionalProperties: false },
 );
 export type ListWebhooksResponse = Static<typeof ListWebhooksResponse>;
@@ -110,3 +129,74 @@ export const RotateWebhookSecretResponse = Type.Object(
   { additionalProperties: false },
 );
 export type RotateWebhookSecretResponse = Static<typeof RotateWebhookSecretResponse>;
+
+export const TestWebhookRequest = Type.Object({}, { additionalProperties: false });
+
+export const TestWebhookResponse = Type.Object(
+  {
+    ok: Type.Literal(true),
+    webhookId: Type.String(),
+    messageId: Type.String({ description: "The webhook-id of the message." }),
+    taken: Type.Boolean({ description: "Did the receiver take it?" }),
+    latencyMs: Type.Integer(),
+    status: Type.Optional(Type.Integer()),
+    error: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type TestWebhookResponse = Static<typeof TestWebhookResponse>;
+
+export const SkipEventsRequest = Type.Object(
+  {
+    eventId: Type.Optional(
+      Type.String({ maxLength: 100, description: "The refused event to leave out; by default every dead one." }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ eventId: "evt_01977d3e-8c00-7000-8000-000000000003" }] },
+);
+export type SkipEventsRequest = Static<typeof SkipEventsRequest>;
+
+export const SkipEventsResponse = Type.Object(
+  { ...WebhookResponse.properties, skipped: Type.Array(Type.String(), { description: "The events left out." }) },
+  { additionalProperties: false },
+);
+export type SkipEventsResponse = Static<typeof SkipEventsResponse>;
+
+export const ReplayEventsRequest = Type.Object(
+  {
+    eventId: Type.Optional(
+      Type.String({ maxLength: 100, description: "A refused event; with submissionId, any event of that submission." }),
+    ),
+    submissionId: Type.Optional(
+      Type.String({ maxLength: 100, description: "Its first 100 events, or the named one." }),
+    ),
+    from: Type.Optional(Type.String({ format: "date-time", description: "Of a range; inclusive." })),
+    until: Type.Optional(Type.String({ format: "date-time", description: "Of a range; exclusive." })),
+    pageToken: Type.Optional(Type.String({ maxLength: 4096, description: "Goes on with a range." })),
+  },
+  {
+    additionalProperties: false,
+    description: "Without anything: every dead event.",
+    examples: [{ from: "2026-01-29T10:00:00.000Z", until: "2026-01-29T11:00:00.000Z" }],
+  },
+);
+export type ReplayEventsRequest = Static<typeof ReplayEventsRequest>;
+
+export const ReplayEventsResponse = Type.Object(
+  {
+    ok: Type.Literal(true),
+    webhookId: Type.String(),
+    queued: Type.Array(Type.String(), { description: "Refused events that are tried again, in their order." }),
+    sent: Type.Integer({ description: "Events that were sent again, and taken." }),
+    failed: Type.Array(
+      Type.Object(
+        { eventId: Type.String(), submissionId: Type.String(), error: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
+    notTried: Type.Integer({ description: "Left out because one before them failed, or the time was over." }),
+    nextPageToken: Type.Optional(Type.String({ description: "The range goes on." })),
+  },
+  { additionalProperties: false },
+);
+export type ReplayEventsResponse = Static<typeof ReplayEventsResponse>;

@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What happens to requests that nobody should send: the right refusal, no harm, nothing told. */
+/** What happens to invalid and hostile requests: the right refusal, no harm, no information leaked. */
 export const BAD_INPUT_PROMISES = [
   {
     id: "BAD-INPUT-ENVELOPE",

@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What receivers, and operators whose network they are not, may rely on. */
+/** What receivers, and operators of other networks, can rely on. */
 export const COURIER_PROMISES = [
   {
     id: "COURIER-DESTINATION-CHECKED",

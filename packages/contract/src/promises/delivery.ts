@@ -37,7 +37,7 @@ export const DELIVERY_PROMISES = [
   },
   {
     id: "DELIVERY-WAIT-RECORDED",
-    says: "The caller and every retry of a submit get one answer, also when the delivery ends while they wait, or later.",
+    says: "The caller and every retry of a submit get one answer, also when the delivery ends while they wait, or later; only one that was given up is told as that.",
   },
   {
     id: "DELIVERY-SECRETS",

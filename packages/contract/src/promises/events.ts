@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What a reader of the history may rely on. */
+/** What a reader of the history can rely on. */
 export const EVENTS_PROMISES = [
   { id: "EVENTS-DEFAULT-STREAM", says: "Without asking for more, a history shows the submission stream alone." },
   { id: "EVENTS-STREAM", says: "`stream` chooses submission, token or idempotency; `all` shows every one of them." },
@@ -22,6 +22,10 @@ export const EVENTS_PROMISES = [
   { id: "EVENTS-HASH", says: "`hash` can be recomputed by anybody: lower-case SHA-256 of the canonical envelope." },
   { id: "EVENTS-DIGESTS", says: "Actor and payload enter the hash as digests of salt and canonical JSON." },
   { id: "EVENTS-PROOF", says: "Salts and digests come with `proof=true` and only then." },
+  {
+    id: "EVENTS-CALLERS",
+    says: "Only admins read the addresses of callers; for everybody else the history verifies without them.",
+  },
   { id: "EVENTS-ERASABLE", says: "With a person's value and salt erased, the chain still verifies." },
   { id: "EVENTS-PAGING", says: "`afterEventId` and `limit` walk a history completely, each event once, in order." },
   { id: "EVENTS-LIMIT-DEFAULT", says: "A page has 100 events unless the reader asks for another number." },
@@ -40,18 +44,27 @@ export const EVENTS_PROMISES = [
   },
   { id: "EVENTS-FEED", says: "GET /events shows the events of all submissions in the order of their commits." },
   {
+    id: "EVENTS-FEED-FILTERS",
+    says: "GET /events filters by submission, actor kind and time, and its pages stay complete.",
+  },
+  {
     id: "EVENTS-FEED-NO-SKIP",
     says: "A reader who follows the feed while others write misses nothing and sees nothing twice.",
   },
   { id: "EVENTS-ONLY-HASHES", says: "Tokens and idempotency keys stand in events only as hashes." },
   { id: "EVENTS-MASKED", says: "The value of a sensitive field never stands in an event." },
   { id: "EVENTS-HANDOFF-RESUMED", says: "handoff.resumed is written when an agent acts again after a human." },
-  { id: "EVENTS-HANDED-OFF", says: "token.handed_off is written whenever the kind of the actor changes." },
+  { id: "EVENTS-HANDED-OFF", says: "token.handed_off is written when a human acts or reads after an agent, or back." },
   {
     id: "EVENTS-TOKEN-STREAM",
     says: "The token stream tells of every rotation, of refused stale tokens and of the token's end.",
   },
-  { id: "EVENTS-READ-AUDIT", says: "A read with a token is told in the token stream, if not at once." },
+  { id: "EVENTS-READ-AUDIT", says: "Reads and failed uses of a token are in the token stream, if not at once." },
+  { id: "EVENTS-PAYLOADS", says: "The payload of every event holds what the contract declares for its type." },
+  {
+    id: "EVENTS-AUDIT-KEPT",
+    says: "An audit note that can't be written is retried and counted, never dropped silently.",
+  },
   { id: "EVENTS-IDEMPOTENCY-STREAM", says: "The idempotency stream tells of keys recorded, replayed and refused." },
   {
     id: "EVENTS-TTL-WARNING",

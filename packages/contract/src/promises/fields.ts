@@ -22,6 +22,12 @@ export const FIELDS_PROMISES = [
   { id: "FIELDS-INITIAL", says: "initialFields follow the rules of setFields; what they refuse creates nothing." },
   { id: "FIELDS-TOO-MUCH", says: "Input that is nested too deep is a 400, a body over the limit a 413." },
   { id: "FIELDS-ATTRIBUTION", says: "Every field path says who set it, when and at which version." },
+  { id: "FIELDS-PROOF", says: "Attribution and events say how a human was proven: link, code, key or oidc." },
+  { id: "FIELDS-HUMAN-PROOF", says: "An intake with humanProof: code takes human-only fields from no mere link." },
+  {
+    id: "FIELDS-MASKED",
+    says: "Agents, models and bare tokens get { masked: true } for sensitive values; sent back, it changes nothing.",
+  },
   { id: "FIELDS-FILE-FORGED", says: "A file field takes no reference that the caller wrote, at any depth." },
   {
     id: "FIELDS-FILE-ATTACH",

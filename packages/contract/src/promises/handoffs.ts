@@ -16,9 +16,13 @@ const LINKS = [
   { id: "HANDOFF-DIRECT", says: "A direct link carries the current token, and takes nothing that nobody would heed." },
   { id: "HANDOFF-LINK-FORMS", says: "Every form of link answers a client that is no browser; hints change nothing." },
   { id: "HANDOFF-GET-SPENDS-NOTHING", says: "Opening a link by GET, however often, changes and spends nothing." },
-  { id: "HANDOFF-HOLDERS", says: "Only those who may hold the token make, list and revoke hand-offs." },
+  { id: "HANDOFF-HOLDERS", says: "Only those who may hold the token make hand-offs for others, list and revoke them." },
   { id: "HANDOFF-LIST", says: "The list tells of every hand-off its state and who opened it, and no secret." },
   { id: "HANDOFF-MANY", says: "A submission has at most 20 open hand-offs; one more is a 409." },
+  {
+    id: "HANDOFF-INTAKE",
+    says: "Whoever may read a submission gets what its form shows, as it stood when the submission was created.",
+  },
 ] as const satisfies readonly ContractPromise[];
 
 const SESSIONS = [
@@ -54,6 +58,15 @@ const SESSIONS = [
     says: "Of two humans who write on one version one wins, and the other is told what changed.",
   },
   { id: "HANDOFF-AUDITED", says: "Opening, reading and revoking are in the token stream, by the hand-off's id." },
+  {
+    id: "HANDOFF-COMPLETED",
+    says: "A human says that their part is done: handoff.completed with what is missing, and an agent's wait ends on it.",
+  },
+  { id: "HANDOFF-ACTIVITY", says: "The record says which agent and which human wrote within the last 60 seconds." },
+  {
+    id: "HANDOFF-LATER",
+    says: "A session makes a link for its own later use: for the same actor, and for nobody else.",
+  },
   { id: "HANDOFF-FORGOTTEN", says: "Hand-offs that are long over are swept away." },
 ] as const satisfies readonly ContractPromise[];
 
@@ -63,6 +76,10 @@ const CODES = [
   { id: "HANDOFF-CODE-TRIES", says: "After 5 tries with a wrong code or address a code opens nothing any more." },
   { id: "HANDOFF-CODE-SAME", says: "Wrong code, wrong address and no such submission get the same answer." },
   { id: "HANDOFF-CODE-RATE", says: "Code attempts and mails are limited a minute and address." },
+  {
+    id: "HANDOFF-MAILED",
+    says: "Any kind of hand-off can be mailed: with the intake, what is missing and the time left.",
+  },
   { id: "HANDOFF-NO-MAIL", says: "Without e-mail a magic link is a 503 that says so, and records nothing." },
 ] as const satisfies readonly ContractPromise[];
 

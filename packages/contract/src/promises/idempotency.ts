@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What a caller may rely on when a call is made twice. */
+/** What a caller can rely on when a call is made twice. */
 export const IDEMPOTENCY_PROMISES = [
   { id: "IDEMPOTENCY-OPTIONAL", says: "Create and setFields work without a key, and then every call is a new one." },
   {
@@ -60,6 +60,10 @@ export const IDEMPOTENCY_PROMISES = [
     says: "Two submits are the same by submission and the version they were made on.",
   },
   {
+    id: "IDEMPOTENCY-SAME-SUBMIT",
+    says: "A submit repeated with the current token is a replay as long as nothing was written since it succeeded.",
+  },
+  {
     id: "IDEMPOTENCY-SCOPE",
     says: "One key means different things in another intake, another operation, another tenant.",
   },
@@ -89,7 +93,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-WAITERS-LIMIT",
-    says: "Beyond the number that may wait for one key, a call is a 503 locked at once.",
+    says: "Beyond the number that may queue for one key, a call waits outside the queue; it gets the replay, or a 503 locked after the full wait.",
   },
   {
     id: "IDEMPOTENCY-RETENTION",

@@ -1,5 +1,7 @@
 import { BAD_INPUT_PROMISES } from "./bad-input.ts";
+import { CLIENT_PROMISES } from "./client.ts";
 import { CONCURRENCY_PROMISES } from "./concurrency.ts";
+import { CORNER_PROMISES } from "./corners.ts";
 import { COURIER_PROMISES } from "./couriers.ts";
 import { DELIVERY_PROMISES } from "./delivery.ts";
 import { EVENTS_PROMISES } from "./events.ts";
@@ -11,6 +13,10 @@ import { LISTS_PROMISES } from "./lists.ts";
 import { MCP_PROMISES } from "./mcp.ts";
 import { MCP_HUMAN_PROMISES } from "./mcp-human.ts";
 import { NAMES_PROMISES } from "./names.ts";
+import { OAI_PROMISES } from "./oai.ts";
+import { OBSERVE_PROMISES } from "./observe.ts";
+import { OPS_PROMISES } from "./ops.ts";
+import { PAGES_PROMISES } from "./pages.ts";
 import type { ContractPromise } from "./promise.ts";
 import { RETENTION_PROMISES } from "./retention.ts";
 import { REVIEWS_PROMISES } from "./reviews.ts";
@@ -41,7 +47,13 @@ export const PROMISES: readonly ContractPromise[] = [
   ...STORES_PROMISES,
   ...JWT_PROMISES,
   ...LISTS_PROMISES,
+  ...OAI_PROMISES,
   ...MCP_PROMISES,
   ...MCP_HUMAN_PROMISES,
   ...BAD_INPUT_PROMISES,
+  ...CORNER_PROMISES,
+  ...CLIENT_PROMISES,
+  ...OPS_PROMISES,
+  ...PAGES_PROMISES,
+  ...OBSERVE_PROMISES,
 ];

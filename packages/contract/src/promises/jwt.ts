@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What callers with an access token, and those who trust its issuer, may rely on. */
+/** What callers with an access token, and those who trust its issuer, can rely on. */
 export const JWT_PROMISES = [
   { id: "JWT-GOOD", says: "A JWT from a configured issuer opens what an API key with its roles would, and no more." },
   { id: "JWT-OFF", says: "Without configured issuers a JWT is a wrong key: 401." },

@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What whoever walks a list may rely on. */
+/** What a caller who pages through a list can rely on. */
 export const LISTS_PROMISES = [
   { id: "LISTS-NEED-A-KEY", says: "Lists need a key: without one, or with a resume token alone, they are a 401." },
   { id: "LISTS-NEWEST-FIRST", says: "Submissions are listed newest first." },
@@ -24,7 +24,20 @@ export const LISTS_PROMISES = [
   },
   {
     id: "LISTS-TOKEN-NO-RIGHTS",
-    says: "A page token gives no rights: whoever uses it sees what their own key may see.",
+    says: "A page token gives no rights: what its holder may see is checked anew on each page.",
+  },
+  {
+    id: "LISTS-TOKEN-HOLDER",
+    says: "A page token serves the caller that it was issued to; to any other one it is a clear 400.",
+  },
+  {
+    id: "LISTS-TOKEN-ONE-REFUSAL",
+    says: "Whatever is wrong with a page token, the answer is the same 400, which says to start again without it.",
+  },
+  { id: "LISTS-TOKEN-RENEWED", says: "The life of a page token starts anew with each page." },
+  {
+    id: "LISTS-TOKEN-NOTHING-PERSONAL",
+    says: "A page token is readable and names nobody: neither its holder nor the actor that the list is about.",
   },
   {
     id: "LISTS-SUMMARY",
@@ -35,5 +48,34 @@ export const LISTS_PROMISES = [
   { id: "LISTS-FILTERS", says: "Intake, state and creating actor narrow a list, alone and together." },
   { id: "LISTS-TIME-RANGE", says: "`from` is inclusive and `until` exclusive, on the time of creation." },
   { id: "LISTS-EVENTS", says: "The list of events takes intake, stream, types and times, and pages like the others." },
+  {
+    id: "LISTS-EXPORT",
+    says: "With Accept: application/x-ndjson a list is sent whole, one item a line, page by page as the client reads it.",
+  },
+  {
+    id: "LISTS-EXPORT-RIGHTS",
+    says: "An export checks the caller on every page: a key that is revoked meanwhile gets no further page, and no clean end.",
+  },
+  {
+    id: "LISTS-TOTAL",
+    says: "A list has a total, counted for its first page and the same on later ones. It is the number of items that the caller may see, or absent if that would take reading them all.",
+  },
+  {
+    id: "LISTS-TOTAL-BOUND",
+    says: "A list is counted up to a limit, which is a setting; beyond, the total is at least that many, and totalIsEstimate says so.",
+  },
+  {
+    id: "LISTS-CSV",
+    says: "With Accept: text/csv the submissions of one intake are sent whole: fixed columns, one per leaf of its current schema, and one for what has no column of its own.",
+  },
+  {
+    id: "LISTS-CSV-SAFE",
+    says: "A CSV export is quoted by RFC 4180, and no text in it is read as a formula: one that could be begins with an apostrophe.",
+  },
+  {
+    id: "LISTS-CSV-MASKED",
+    says: "A CSV export shows no more than the list does: the same submissions, with sensitive values masked.",
+  },
+  { id: "LISTS-CSV-ONE-INTAKE", says: "A CSV export without an intakeId, or with a pageToken, is a 400 in words." },
   { id: "LISTS-INTAKES-AND-KEYS", says: "The lists of intakes and keys page by the same rules." },
 ] as const satisfies readonly ContractPromise[];

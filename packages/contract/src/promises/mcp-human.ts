@@ -58,5 +58,5 @@ const WAITING = [
   { id: "MCP-WAIT-LEFT", says: "The wait of a client that went away ends." },
 ] as const satisfies readonly ContractPromise[];
 
-/** §9 and §12.2 over MCP: the form in the host, questions to the person, and waiting for them. */
+/** §9 and §12.2 over MCP: the form in the host, asking the user, and waiting for them. */
 export const MCP_HUMAN_PROMISES = [...APP, ...ASKING, ...WAITING] as const satisfies readonly ContractPromise[];

@@ -1,10 +1,10 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** §12.2: the agent protocol. */
+/** §12.2: MCP. */
 export const MCP_PROMISES = [
   {
     id: "MCP-TOOLS",
-    says: "Each intake has the tools formbridge_{intakeId}_{create|set|validate|upload|confirm|submit|status|events|handoff|cancel}; past 12 intakes, or where set so, one generic set serves all.",
+    says: "Each intake can be called by formbridge_{intakeId}_{create|set|validate|upload|confirm|submit|status|events|handoff|cancel}. Listed are a create for each of up to 12 intakes and one set of verbs for all, or what FORMBRIDGE_MCP_TOOLS says.",
   },
   {
     id: "MCP-ANNOTATED",

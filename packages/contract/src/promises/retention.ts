@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** §7 and §12: how long things are kept, and what is left of them. */
+/** §7 and §12: how long data is kept, and what remains of it. */
 export const RETENTION_PROMISES = [
   {
     id: "RETENTION-ERASES",

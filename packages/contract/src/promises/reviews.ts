@@ -16,6 +16,14 @@ const QUEUE = [
     says: "One address is one person, whichever key or link it comes by: it approves once, and not its own work.",
   },
   {
+    id: "REVIEWS-HUMANS",
+    says: "Only humans whom the gate names decide; agents where it allows them, admins where it names them.",
+  },
+  {
+    id: "REVIEWS-REASSIGNED",
+    says: "An admin names other reviewers for a waiting gate, with a reason and an event; they are asked, and decide.",
+  },
+  {
     id: "REVIEWS-REFUSED",
     says: "A review by a stranger, twice by one person, or of what waits for none is refused and changes nothing.",
   },
@@ -39,8 +47,12 @@ const ESCALATION = [
 const LINKS = [
   { id: "REVIEWS-LINK", says: "Each address that a gate names is mailed a link of its own when the gate waits." },
   {
+    id: "REVIEWS-LABEL",
+    says: "A gate with a label is shown by it to people: in mails, the queue, records and refusals.",
+  },
+  {
     id: "REVIEWS-LINK-SHOWS",
-    says: "GET shows the submission, sensitive values masked, and what can be decided; it spends nothing.",
+    says: "GET shows the submission, sensitive values in clear, and what can be decided; it spends nothing.",
   },
   { id: "REVIEWS-LINK-DECIDES", says: "POST decides as the person that the link was mailed to, proven, not declared." },
   { id: "REVIEWS-LINK-ONCE", says: "A link decides once, also in a race; a second use is a 410 that says so." },
@@ -59,6 +71,20 @@ const LINKS = [
   },
   { id: "REVIEWS-LINK-RATE", says: "Unknown review links count as failed look-ups of their address." },
   { id: "REVIEWS-LINK-FORGOTTEN", says: "Review links that are long over are swept away." },
+] as const satisfies readonly ContractPromise[];
+
+const SAYINGS = [
+  {
+    id: "REVIEWS-FIELD-REASONS",
+    says: "A rejection says of single fields what to change; the record, the history and the mail have it.",
+  },
+  { id: "REVIEWS-COMMENT", says: "An approval may have a comment, which the next reviewers and the history see." },
+  { id: "REVIEWS-LINK-INTAKE", says: "A review link shows how to draw the submission, as a form link does." },
+  {
+    id: "REVIEWS-LINK-HISTORY",
+    says: "A review link shows the history of its submission, sensitive values masked, without who used which token.",
+  },
+  { id: "REVIEWS-LINK-BARRED", says: "A review link says why its holder can't decide, before they try." },
 ] as const satisfies readonly ContractPromise[];
 
 const NOTICES = [
@@ -83,10 +109,11 @@ const NOTICES = [
   { id: "NOTICES-SMTP", says: "FORMBRIDGE_SMTP_URL names the mail server; a password is sent to it over TLS only." },
 ] as const satisfies readonly ContractPromise[];
 
-/** §8: gates, as reviewers meet them, and who is told of what. */
+/** §8: gates from a reviewer's point of view, and who is notified of what. */
 export const REVIEWS_PROMISES = [
   ...QUEUE,
   ...ESCALATION,
   ...LINKS,
+  ...SAYINGS,
   ...NOTICES,
 ] as const satisfies readonly ContractPromise[];

@@ -85,7 +85,15 @@ const TENANTS = [
 
 const INTAKES = [
   { id: "RUNNING-INTAKES-LIST", says: "Intakes are listed with version, access, origin and whether they are retired." },
+  {
+    id: "RUNNING-INTAKES-SEALED",
+    says: "Secrets, headers and URLs with credentials in a definition are sealed at rest, and work all the same.",
+  },
   { id: "RUNNING-INTAKES-NO-SECRETS", says: "A definition is shown without secrets, headers and passwords in URLs." },
+  {
+    id: "RUNNING-INTAKES-PRESENTATION",
+    says: "Hints, steps, translations and branding are checked against the schema and shown with the definition.",
+  },
   { id: "RUNNING-INTAKES-SCHEMA", says: "An intake's schema can be read on its own." },
   { id: "RUNNING-INTAKES-PUBLIC", says: "Definition and schema of a public intake are readable without a key." },
   { id: "RUNNING-INTAKES-ADMIN-ONLY", says: "Only admins put and retire intakes." },
@@ -200,6 +208,10 @@ const COMMANDS = [
   { id: "RUNNING-CLI-ADMIN-KEY", says: "The first start makes an admin key and prints it; later starts print none." },
   { id: "RUNNING-CLI-SECRET", says: "A secret is made and kept in the data folder, readable by its owner only." },
   {
+    id: "RUNNING-CLI-RESEAL",
+    says: "`secrets reseal` seals everything with the newest secret; `secrets retire` refuses while something is sealed with a retired one.",
+  },
+  {
     id: "RUNNING-CLI-ENVIRONMENT",
     says: "Settings have the names that the contract gives, and the aliases PORT, DATABASE_URL and REDIS_URL.",
   },
@@ -214,7 +226,7 @@ const COMMANDS = [
   { id: "RUNNING-CLI-UNKNOWN", says: "An unknown command or a missing option fails and shows how it is done." },
 ] as const satisfies readonly ContractPromise[];
 
-/** What operators, administrators and reviewers may rely on. */
+/** What operators, administrators and reviewers can rely on. */
 export const RUNNING_PROMISES = [
   ...GATES,
   ...KEYS,

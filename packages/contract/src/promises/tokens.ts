@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** §4: resume tokens and the times of submissions. */
+/** §4: resume tokens and the deadlines of submissions. */
 export const TOKENS_PROMISES = [
   { id: "TOKENS-FORMAT", says: "A resume token is rtok_ and 43 base64url characters." },
   { id: "TOKENS-MALFORMED", says: "A malformed token is a 400 token_invalid." },
@@ -58,6 +58,10 @@ export const TOKENS_PROMISES = [
   },
   { id: "TOKENS-REVOKE", says: "After an operator's revocation every token of the submission is a 410 admin_revoked." },
   { id: "TOKENS-REVOKE-BY-KEY", says: "Revoking needs a key; a resume token alone can't." },
-  { id: "TOKENS-REISSUE", says: "Reissuing gives a new token and retires the old ones as admin_revoked." },
+  {
+    id: "TOKENS-REISSUE",
+    says: "Reissuing, by a key that may hold the token, gives a new one and retires the old ones as admin_revoked.",
+  },
+  { id: "TOKENS-URL", says: "Every answer with a resume token has the URL of the form for it." },
   { id: "TOKENS-ADMIN-VERSION", says: "Revoking, reissuing and expiring raise the version." },
 ] as const satisfies readonly ContractPromise[];

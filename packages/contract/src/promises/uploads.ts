@@ -76,5 +76,17 @@ export const UPLOADS_PROMISES = [
     id: "UPLOADS-COLLECTED",
     says: "Files that were never confirmed, were replaced, or whose submission ended badly go after a grace period, and no other.",
   },
+  {
+    id: "UPLOADS-ABANDON",
+    says: "A pending upload can be abandoned: its URL takes nothing any more, its bytes go, and the state follows.",
+  },
+  {
+    id: "UPLOADS-NEXT",
+    says: "Every refusal about an upload names a next action, with the uploadId where there is one.",
+  },
+  {
+    id: "UPLOADS-VALIDATE",
+    says: "validate names pending uploads, and needs no token from a key that may hold it.",
+  },
   { id: "UPLOADS-ORPHANS", says: "Files that no submission knows are found and taken away." },
 ] as const satisfies readonly ContractPromise[];

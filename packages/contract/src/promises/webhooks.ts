@@ -30,7 +30,7 @@ export const WEBHOOK_PROMISES = [
   },
   {
     id: "WEBHOOK-DISABLED",
-    says: "After the last attempt, or when trying again is of no use, a webhook is disabled, says why, and is sent nothing.",
+    says: "A receiver that takes nothing, or wants no more, has its webhook disabled: it says why, and is sent nothing.",
   },
   { id: "WEBHOOK-ENABLED", says: "Enabled again, a webhook goes on where it stopped: nothing is lost." },
   { id: "WEBHOOK-FAIR", says: "A webhook whose receiver does not answer keeps no other webhook waiting." },

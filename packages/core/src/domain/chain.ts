@@ -1,59 +1,44 @@
 /**
- * The history anyone can verify. Each event carries the hash of the one before it in its stream; the hash covers the
- * envelope and salted digests of actor and payload, so that a person's data can be erased (value and salt) and the chain
- * still holds.
+ * The hash chain: the only place that computes it.
+ *
+ * A submission has three streams of events, each with a chain of its own. Each event carries the hash of the event before it in
+ * its stream. The hash covers the envelope and salted digests of actor and payload, so a person's data can be erased (value and
+ * salt) and the chain still verifies.
+ *
+ * The heads are part of the submission, and every commit raises its revision. So a commit that succeeds was chained on the heads
+ * that were current, and stores write events as they are given.
  */
-import type { Actor, JsonObject } from "@formbridge/contract";
-import type { AuditEvent, ChainedEvent } from "../ports/store.ts";
+import type { EventActor, EventStream, JsonObject } from "@formbridge/contract";
+import type { ChainedEvent, UnchainedEvent } from "./chained-event.ts";
 import { canonicalJson, type Hash, sha256 } from "./hashing.ts";
-import type { ChainHead } from "./submission.ts";
+import type { ChainHead, ChainHeads } from "./submission.ts";
 
-export const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
+const EMPTY_HEAD: ChainHead = { seq: 0, hash: "0".repeat(64) };
+export const EMPTY_HEADS: ChainHeads = { submission: EMPTY_HEAD, token: EMPTY_HEAD, idempotency: EMPTY_HEAD };
 
-export const saltedDigest = (salt: string, value: Actor | JsonObject | null): Hash =>
+export const saltedDigest = (salt: string, value: EventActor | JsonObject | null): Hash =>
   sha256(salt + canonicalJson(value));
 
-/**
- * The text that a hash covers: canonical JSON, written out because its keys and their order never change. Cut open where the
- * event's place in its chain goes, for stores that know it only inside their own transaction.
- */
-export const textAroundPlace = (event: AuditEvent): { before: string; after: string } => ({
-  before: `{"actorDigest":"${event.actorDigest}","eventId":"${event.eventId}","payloadDigest":"${event.payloadDigest}","prevHash":"`,
-  after:
-    `,"state":"${event.state}","stream":"${event.stream}","submissionId":"${event.submissionId}","ts":"${event.ts}",` +
-    `"type":"${event.type}","version":${event.version}}`,
-});
+/** Canonical JSON of what the hash covers, spelled out because its keys and their order never change. */
+const hashedText = (event: Omit<ChainedEvent, "hash">): string =>
+  `{"actorDigest":"${event.actorDigest}","eventId":"${event.eventId}","payloadDigest":"${event.payloadDigest}",` +
+  `"prevHash":"${event.prevHash}","seq":${event.seq},"state":"${event.state}","stream":"${event.stream}",` +
+  `"submissionId":"${event.submissionId}","ts":"${event.ts}","type":"${event.type}","version":${event.version}}`;
 
-function hashedText(event: Omit<ChainedEvent, "hash">): string {
-  const { before, after } = textAroundPlace(event);
-  return `${before}${event.prevHash}","seq":${event.seq}${after}`;
-}
-
-/** Puts an event at the end of its chain. */
-export function chainEvent(event: AuditEvent, head: ChainHead): ChainedEvent {
-  const linked: ChainedEvent = { ...event, seq: head.seq + 1, prevHash: head.hash, hash: "" };
-  linked.hash = sha256(hashedText(linked));
-  return linked;
-}
-
-/** Where the streams that a store chains end. */
-export interface AuditHeads {
-  tokenHead: ChainHead;
-  idempotencyHead: ChainHead;
-}
-
-/** Puts audit events at the ends of their streams. Without heads, the streams begin here. */
-export function chainAudit(audit: readonly AuditEvent[], heads?: AuditHeads): AuditHeads & { events: ChainedEvent[] } {
-  let { tokenHead, idempotencyHead } = heads ?? { tokenHead: EMPTY_HEAD, idempotencyHead: EMPTY_HEAD };
-  const events = audit.map((event) => {
-    if (event.stream === "submission") throw new TypeError("the submission stream is chained by the caller");
-    const chained = chainEvent(event, event.stream === "token" ? tokenHead : idempotencyHead);
-    const head = { seq: chained.seq, hash: chained.hash };
-    if (event.stream === "token") tokenHead = head;
-    else idempotencyHead = head;
-    return chained;
+/** Appends events to their streams, in order. Returns them chained, and the heads after them. */
+export function chainEvents(
+  heads: ChainHeads,
+  events: readonly UnchainedEvent[],
+): { events: ChainedEvent[]; heads: ChainHeads } {
+  const after: Record<EventStream, ChainHead> = { ...heads };
+  const chained = events.map((event) => {
+    const head = after[event.stream];
+    const linked: ChainedEvent = { ...event, seq: head.seq + 1, prevHash: head.hash, hash: "" };
+    linked.hash = sha256(hashedText(linked));
+    after[event.stream] = { seq: linked.seq, hash: linked.hash };
+    return linked;
   });
-  return { events, tokenHead, idempotencyHead };
+  return { events: chained, heads: after };
 }
 
 export interface BrokenLink {
@@ -74,11 +59,11 @@ function brokenLink(event: ChainedEvent, head: ChainHead): string | undefined {
   return undefined;
 }
 
-/** Value and salt are erased together: a value without its salt is anybody's. */
-const isRecorded = (value: Actor | JsonObject | null, salt: string | null, digest: Hash): boolean =>
+/** Value and salt are erased together: without its salt a value could be replaced by any other. */
+const isRecorded = (value: EventActor | JsonObject | null, salt: string | null, digest: Hash): boolean =>
   salt === null ? value === null : saltedDigest(salt, value) === digest;
 
-/** Re-computes the chains of the given events, in order, and names the first that does not hold. */
+/** Recomputes the chains of the given events, in order, and returns the first one that doesn't match. */
 export function firstBrokenLink(events: Iterable<ChainedEvent>): BrokenLink | undefined {
   const heads = new Map<string, ChainHead>();
   for (const event of events) {

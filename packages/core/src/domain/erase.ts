@@ -2,12 +2,12 @@ import type { Actor } from "@formbridge/contract";
 import type { Instant } from "./instant.ts";
 import type { Submission } from "./submission.ts";
 
-/** Somebody whose name is gone. */
+/** An actor whose name was erased. */
 const nobody = ({ kind }: Actor): Actor => ({ kind, id: "erased" });
 
 /**
- * What is left of an ended submission: its ids, its state, its times, and where its history ends. Everything is named here that
- * stays, so that what is added to a submission later is erased unless somebody says otherwise.
+ * What is kept of an ended submission: its ids, state, times and the heads of its history. Lists what stays, so that
+ * anything added to submissions later is erased by default.
  */
 export function erase(submission: Submission, now: Instant): Submission {
   const { submittedAt } = submission;
@@ -35,7 +35,7 @@ export function erase(submission: Submission, now: Instant): Submission {
     replayCount: submission.replayCount,
     uploads: [],
     rejections: [],
-    head: submission.head,
+    heads: submission.heads,
     token: submission.token,
     erasedAt: now,
   };

@@ -1,28 +1,34 @@
 import {
+  type DeliveryState,
   ERROR_TYPES,
   type ErrorBody,
   type ErrorDetail,
   type ErrorType,
+  type NextAction,
   type SubmissionState,
 } from "@formbridge/contract";
 import type { Instant } from "./instant.ts";
 
-/** What an error may tell about its submission; the token only where the caller may hold it. */
+/** What an error reveals about its submission; the token only if the caller may hold it. */
 export interface ErrorAbout {
   submissionId?: string;
   state?: SubmissionState;
   version?: number;
   resumeToken?: string;
+  resumeUrl?: string;
   tokenExpiresAt?: string;
-  /** Present when an idempotency key was given and the refusal is recorded under it. */
+  /** When the submission was last written, for transports that report it outside the body. */
+  updatedAt?: Instant;
+  deliveryState?: DeliveryState;
+  /** Set if an idempotency key was given and the refusal is recorded under it. */
   idempotent?: boolean;
-  /** The refusal was recorded at this moment, and is given again. */
+  /** When the refusal was recorded, if this is a replay. */
   replayOf?: Instant;
 }
 
 type Details = Partial<Omit<ErrorDetail, "type" | "message">> & { about?: ErrorAbout; cause?: unknown };
 
-/** The one error of the product. Its type is the contract's; each transport maps it to its own form. */
+/** The only error class. Its type is the contract's; each binding maps it to its own form. */
 export class ContractError extends Error {
   readonly type: ErrorType;
   readonly detail: ErrorDetail;
@@ -37,15 +43,36 @@ export class ContractError extends Error {
     this.detail = { type, message, retryable: ERROR_TYPES[type].retryable, ...rest };
   }
 
-  /** The same error, telling more about its submission. */
+  /** The same error with more about its submission. */
   withAbout(about: ErrorAbout): ContractError {
+    return this.#with({ about: { ...this.about, ...about } });
+  }
+
+  /** The same error with missing parts filled in; its own take precedence. */
+  completedBy({ about, nextActions }: { about: ErrorAbout; nextActions: NextAction[] }): ContractError {
+    return this.#with({
+      about: { ...about, ...this.about },
+      nextActions: this.detail.nextActions ?? nextActions,
+    });
+  }
+
+  /** The same error with other next actions. */
+  advising(nextActions: NextAction[]): ContractError {
+    return this.#with({ nextActions });
+  }
+
+  #with(details: Details): ContractError {
     const { type, message, ...rest } = this.detail;
-    return new ContractError(type, message, { ...rest, about: { ...this.about, ...about }, cause: this.cause });
+    return new ContractError(type, message, { ...rest, about: this.about, cause: this.cause, ...details });
   }
 }
 
-/** The envelope of an error, the same in every binding. */
+/** The error with these next actions, unless it has its own. */
+export const withNextActions = (error: ContractError, nextActions: NextAction[]): ContractError =>
+  error.detail.nextActions === undefined ? error.advising(nextActions) : error;
+
+/** The error envelope, the same in every binding. */
 export function errorBody(error: ContractError): ErrorBody {
-  const { idempotent, replayOf: _replayOf, ...about } = error.about;
+  const { idempotent, replayOf: _replayOf, updatedAt: _updatedAt, ...about } = error.about;
   return { ok: false, ...about, ...(idempotent !== undefined && { _idempotent: idempotent }), error: error.detail };
 }

@@ -1,27 +1,34 @@
 import type {
   Actor,
+  Destination,
   FieldError,
   FileReference,
   HandoffKind,
   Json,
   JsonObject,
+  ReviewerGroup,
   SubmissionState,
 } from "@formbridge/contract";
 import { isMaskedAt, MASK, maskValue } from "./fields/mask.ts";
 import type { CollectReason } from "./files/fate.ts";
 import type { Hash } from "./hashing.ts";
+import type { KeyRef } from "./idempotency/key-record.ts";
 import type { Instant } from "./instant.ts";
 import { toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
-import type { Upload } from "./submission.ts";
+import type { Sealed } from "./sealed.ts";
+import type { AttemptLease, DeliveryAttempt, Upload } from "./submission.ts";
 import type { EditableState } from "./transitions.ts";
+
+/** What is known about an attempt once it has ended. */
+export type AttemptResult = Pick<DeliveryAttempt, "latencyMs" | "status" | "answer">;
 
 export interface Leaf {
   path: readonly string[];
   value: Json;
 }
 
-/** What happened, as the domain knows it: with the true values. `payloadOf` makes what the history shows. */
+/** What happened, with real values. `payloadOf` turns it into what the history shows. */
 export type DomainEvent = { by?: Actor } & (
   | { type: "submission.created"; intakeId: string; intakeVersion: string; ttlMs: number; expiresAt: Instant }
   | {
@@ -47,14 +54,31 @@ export type DomainEvent = { by?: Actor } & (
     }
   | { type: "upload.failed"; to: EditableState; uploadId: string; field: string; reason: string }
   | { type: "submission.submitted"; deliveryId: string; answer?: { key: Hash; by: Instant } }
-  | { type: "upload.collected"; uploadId: string; field: string; reason: CollectReason }
+  | { type: "upload.abandoned"; to: EditableState; uploadId: string; field: string; supersededBy?: string }
+  | { type: "upload.collected"; to?: EditableState; uploadId: string; field: string; reason: CollectReason }
   | { type: "review.requested"; gateIndex: number; gate: string }
-  | { type: "review.approved"; gateIndex: number; gate: string; auto: boolean; passed: "no" | "gate" | "all" }
-  | { type: "review.rejected"; gate: string; reasons: string[]; expiresAt: Instant }
+  | {
+      type: "review.approved";
+      gateIndex: number;
+      gate: string;
+      auto: boolean;
+      passed: "no" | "gate" | "all";
+      comment?: string;
+    }
+  | {
+      type: "review.rejected";
+      gate: string;
+      reasons: string[];
+      fieldReasons?: Record<string, string>;
+      expiresAt: Instant;
+    }
   | { type: "review.escalated"; gateIndex: number; gate: string }
-  | { type: "delivery.attempted"; deliveryId: string; attempt: number }
-  | { type: "delivery.succeeded"; deliveryId: string }
-  | { type: "delivery.failed"; deliveryId: string; error: string; retryAt?: Instant }
+  | { type: "review.reassigned"; gateIndex: number; gate: string; reviewers: ReviewerGroup; reason: string }
+  | { type: "delivery.attempted"; deliveryId: string; attempt: number; lease: AttemptLease }
+  | { type: "delivery.succeeded"; deliveryId: string; result: AttemptResult }
+  | { type: "delivery.failed"; deliveryId: string; error: string; retryAt?: Instant; result: AttemptResult }
+  | { type: "delivery.restarted"; deliveryId: string }
+  | { type: "destination.changed"; kind: Destination["kind"]; sealed: Sealed }
   | { type: "submission.finalized" }
   | { type: "submission.cancelled"; reason?: string }
   | {
@@ -66,10 +90,17 @@ export type DomainEvent = { by?: Actor } & (
     }
   | { type: "submission.erased" }
   | { type: "submission.ttl_warning"; expiresAt: Instant; remainingMs: number }
-  | { type: "submission.replayed"; operation: string; replayCount: number }
+  | { type: "submission.replayed"; ref: KeyRef; replayNumber: number; originalEventId?: string }
   | { type: "handoff.link_issued"; handoffId: string; kind: HandoffKind; expiresAt: Instant; allowedActors?: Actor[] }
+  | { type: "handoff.completed"; handoffId: string; missing: string[] }
   | { type: "handoff.resumed"; after: Actor }
 );
+
+/** Without the receiver's response, which may quote what was sent. */
+const measured = ({ latencyMs, status }: AttemptResult): JsonObject => ({
+  latencyMs,
+  ...(status !== undefined && { status }),
+});
 
 const dotted = (path: readonly string[]): string => path.join(".");
 
@@ -82,8 +113,8 @@ function updatedFields(set: readonly Leaf[], intake: CompiledIntake): JsonObject
 }
 
 /**
- * What the history shows of an event: sensitive values masked. What every write tells has its keys in the order in which they are
- * hashed: then its text need not be put together key by key.
+ * What the history shows of an event, with sensitive values masked. The payloads of common events have their keys in
+ * hashing order, so that serializing them needs no sorting.
  */
 export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObject {
   switch (event.type) {
@@ -115,23 +146,45 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
     case "upload.failed":
     case "upload.collected":
       return { uploadId: event.uploadId, field: event.field, reason: event.reason };
+    case "upload.abandoned": {
+      const { uploadId, field, supersededBy } = event;
+      return { uploadId, field, ...(supersededBy !== undefined && { supersededBy }) };
+    }
     case "submission.submitted":
       return { deliveryId: event.deliveryId };
     case "review.requested":
       return { gate: event.gate };
     case "review.approved":
-      return { gate: event.gate, auto: event.auto, gatePassed: event.passed !== "no" };
-    case "review.rejected":
-      return { gate: event.gate, reasons: event.reasons };
+      return {
+        gate: event.gate,
+        auto: event.auto,
+        gatePassed: event.passed !== "no",
+        ...(event.comment !== undefined && { comment: event.comment }),
+      };
+    case "review.rejected": {
+      const { gate, reasons, fieldReasons } = event;
+      return { gate, reasons, ...(fieldReasons && { fieldReasons }) };
+    }
     case "review.escalated":
       return { gate: event.gate };
+    case "review.reassigned": {
+      const { ids = [], roles = [], emails = [] } = event.reviewers;
+      // Only mails need the addresses.
+      return { gate: event.gate, reason: event.reason, reviewers: { ids, roles, emails: emails.length } };
+    }
     case "delivery.attempted":
       return { deliveryId: event.deliveryId, attempt: event.attempt };
-    case "delivery.succeeded":
+    case "destination.changed":
+      // Without the address: more people can read the history than may know it.
+      return { kind: event.kind };
+    case "delivery.restarted":
       return { deliveryId: event.deliveryId };
+    case "delivery.succeeded":
+      return { deliveryId: event.deliveryId, ...measured(event.result) };
     case "delivery.failed": {
-      const { deliveryId, error, retryAt } = event;
-      return { deliveryId, error, ...(retryAt === undefined ? { givenUp: true } : { nextAttemptAt: toIso(retryAt) }) };
+      const { deliveryId, error, retryAt, result } = event;
+      const next = retryAt === undefined ? { givenUp: true } : { nextAttemptAt: toIso(retryAt) };
+      return { deliveryId, error, ...next, ...measured(result) };
     }
     case "submission.cancelled":
       return event.reason === undefined ? {} : { reason: event.reason };
@@ -145,12 +198,19 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
     case "submission.ttl_warning":
       return { expiresAt: toIso(event.expiresAt), remainingMs: event.remainingMs };
     case "submission.replayed":
-      return { operation: event.operation, replayCount: event.replayCount };
+      return {
+        keyHash: event.ref.hash,
+        operation: event.ref.operation,
+        ...(event.originalEventId !== undefined && { originalEventId: event.originalEventId }),
+        replayNumber: event.replayNumber,
+      };
     case "handoff.link_issued": {
       const { handoffId, kind, allowedActors } = event;
       const named = allowedActors?.map((actor) => ({ kind: actor.kind, id: actor.id }));
       return { handoffId, kind, expiresAt: toIso(event.expiresAt), ...(named && { allowedActors: named }) };
     }
+    case "handoff.completed":
+      return { handoffId: event.handoffId, missingFields: event.missing };
     case "handoff.resumed":
       return { after: { kind: event.after.kind, id: event.after.id } };
   }

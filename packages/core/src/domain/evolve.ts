@@ -1,20 +1,21 @@
 import type { Actor } from "@formbridge/contract";
+import { countReplay } from "./decide/replay.ts";
 import { erase } from "./erase.ts";
-import type { DomainEvent } from "./events.ts";
+import type { AttemptResult, DomainEvent } from "./events.ts";
 import { attribute } from "./fields/attribution.ts";
 import type { Instant } from "./instant.ts";
 import { warningTime } from "./policy.ts";
 import type { Delivery, Review, Submission } from "./submission.ts";
 import { mayMove } from "./transitions.ts";
 
-/** Who, when, and at which version an event happens. */
+/** Who caused an event, when, and at which version. */
 export interface Stamp {
   actor: Actor;
   now: Instant;
   version: number;
 }
 
-/** The state after an event. Refuses, as a bug of ours, a move that the transition table does not know. */
+/** The state after an event. Throws, as an internal error, for a move that isn't in the transition table. */
 export function evolve(submission: Submission, event: DomainEvent, stamp: Stamp): Submission {
   const next = apply(submission, event, { ...stamp, actor: event.by ?? stamp.actor });
   if (!mayMove(submission.state, next.state)) {
@@ -29,6 +30,8 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
     case "handoff.link_issued":
     case "handoff.resumed":
       return submission;
+    case "handoff.completed":
+      return { ...submission, completedHandoff: { handoffId: event.handoffId, at: stamp.now, version: stamp.version } };
     case "field.updated":
       return {
         ...submission,
@@ -60,17 +63,16 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         missingCount: event.missingCount,
       };
     case "upload.failed":
-      return {
-        ...submission,
-        state: event.to,
-        uploads: submission.uploads.filter((upload) => upload.uploadId !== event.uploadId),
-      };
-    case "upload.collected":
-      return { ...submission, uploads: submission.uploads.filter(({ uploadId }) => uploadId !== event.uploadId) };
+    case "upload.abandoned":
+      return { ...submission, state: event.to, uploads: uploadsWithout(submission, event.uploadId) };
+    case "upload.collected": {
+      const uploads = uploadsWithout(submission, event.uploadId);
+      return event.to === undefined ? { ...submission, uploads } : { ...submission, state: event.to, uploads };
+    }
     case "submission.ttl_warning":
       return withoutWarning(submission);
     case "submission.replayed":
-      return { ...submission, replayCount: event.replayCount };
+      return countReplay(submission, event);
     case "submission.cancelled":
       return {
         ...submission,
@@ -80,6 +82,8 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         ...(event.reason !== undefined && { reason: event.reason }),
         ...(submission.delivery && { delivery: calledOff(submission.delivery) }),
       };
+    case "destination.changed":
+      return { ...submission, destination: event.sealed };
     case "submission.erased":
       return erase(submission, stamp.now);
     case "submission.expired":
@@ -89,12 +93,15 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
   }
 }
 
+const uploadsWithout = ({ uploads }: Submission, gone: string): Submission["uploads"] =>
+  uploads.filter(({ uploadId }) => uploadId !== gone);
+
 type AfterSubmit = Extract<
   DomainEvent,
   { type: "submission.submitted" | "submission.finalized" | `review.${string}` | `delivery.${string}` }
 >;
 
-/** From submit on: gates, delivery and the good end. */
+/** Everything after submit: gates, delivery and finalization. */
 function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Stamp): Submission {
   const submittedAt = submission.submittedAt ?? stamp.now;
   switch (event.type) {
@@ -128,20 +135,25 @@ function applyAfterSubmit(submission: Submission, event: AfterSubmit, stamp: Sta
           expiresAt: event.expiresAt,
           warnAt: warningTime(stamp.now, event.expiresAt),
         }),
-        review: { ...reviewOf(submission), ...verdict("rejected", stamp), reasons: event.reasons },
+        review: { ...reviewOf(submission), ...verdict("rejected", stamp), ...reasonsOf(event) },
         rejections: [
           ...submission.rejections,
-          { gate: event.gate, reasons: event.reasons, by: stamp.actor, at: stamp.now, version: stamp.version },
+          { gate: event.gate, ...reasonsOf(event), by: stamp.actor, at: stamp.now, version: stamp.version },
         ],
       };
     case "delivery.attempted":
     case "delivery.failed":
     case "delivery.succeeded":
+    case "delivery.restarted":
       return { ...submission, delivery: afterAttempt(deliveryOf(submission), event, stamp.now) };
     case "submission.finalized":
       return { ...submission, state: "finalized", submittedAt, finalizedAt: stamp.now };
     case "review.escalated":
       return { ...submission, review: { ...reviewOf(submission), escalatedAt: stamp.now } };
+    case "review.reassigned": {
+      const reassigned = { reviewers: event.reviewers, at: stamp.now };
+      return { ...submission, review: { ...reviewOf(submission), reassigned } };
+    }
   }
 }
 
@@ -161,6 +173,11 @@ const verdict = (decision: "approved" | "rejected", stamp: Stamp) => ({
   decidedAt: stamp.now,
 });
 
+const reasonsOf = ({ reasons, fieldReasons }: Extract<DomainEvent, { type: "review.rejected" }>) => ({
+  reasons,
+  ...(fieldReasons && { fieldReasons }),
+});
+
 function approve(
   submission: Submission,
   event: Extract<DomainEvent, { type: "review.approved" }>,
@@ -171,7 +188,8 @@ function approve(
     open !== undefined && open.gateIndex === event.gateIndex && open.decision === undefined
       ? open
       : { gateIndex: event.gateIndex, gate: event.gate, requestedAt: stamp.now, approvals: [] };
-  const approvals = [...review.approvals, { by: stamp.actor, at: stamp.now }];
+  const approval = { by: stamp.actor, at: stamp.now, ...(event.comment !== undefined && { comment: event.comment }) };
+  const approvals = [...review.approvals, approval];
   const decided = event.passed === "no" ? {} : verdict("approved", stamp);
   const next = { ...submission, review: { ...review, approvals, ...decided } };
   if (event.passed !== "all") return next;
@@ -183,9 +201,20 @@ function deliveryOf(submission: Submission): Delivery {
   return submission.delivery;
 }
 
-/** What happened is kept; the attempt that would have come next is not announced any more. */
-function calledOff({ nextAttemptAt: _next, ...delivery }: Delivery): Delivery {
+/** Keeps what happened, without the attempt that would have come next. */
+function calledOff({ nextAttemptAt: _next, givenUp: _given, ...delivery }: Delivery): Delivery {
   return delivery;
+}
+
+const MAX_ATTEMPTS_KEPT = 10;
+
+function ended(
+  delivery: Delivery,
+  { result, error }: { result: AttemptResult; error?: string },
+  now: Instant,
+): Pick<Delivery, "inFlight" | "attempts"> {
+  const attempt = { at: delivery.lastAttemptAt ?? now, ...result, ...(error !== undefined && { error }) };
+  return { inFlight: false, attempts: [...(delivery.attempts ?? []), attempt].slice(-MAX_ATTEMPTS_KEPT) };
 }
 
 function afterAttempt(
@@ -193,19 +222,26 @@ function afterAttempt(
   event: Extract<DomainEvent, { type: `delivery.${string}` }>,
   now: Instant,
 ): Delivery {
-  const { givenUp: _given, nextAttemptAt: _next, ...going } = delivery;
+  const { givenUp: _given, nextAttemptAt: _next, lease: _lease, ...going } = delivery;
   switch (event.type) {
-    case "delivery.attempted":
-      return { ...going, attemptCount: event.attempt, tries: delivery.tries + 1, lastAttemptAt: now, inFlight: true };
-    case "delivery.succeeded":
-      return { ...going, deliveredAt: now, inFlight: false };
+    case "delivery.attempted": {
+      const { attempt, lease } = event;
+      return { ...going, attemptCount: attempt, tries: delivery.tries + 1, lastAttemptAt: now, inFlight: true, lease };
+    }
+    case "delivery.succeeded": {
+      // Earlier errors stay in `attempts`.
+      const { lastError: _mended, ...taken } = going;
+      return { ...taken, deliveredAt: now, ...ended(delivery, event, now) };
+    }
     case "delivery.failed": {
-      // The submit answers with what the first attempt came to, and nothing later.
+      // The submit's response reports the first attempt only.
       const { answer: _answered, ...rest } = going;
-      const failed = { ...rest, lastError: event.error, inFlight: false };
+      const failed = { ...rest, lastError: event.error, ...ended(delivery, event, now) };
       return event.retryAt === undefined
         ? { ...failed, tries: 0, givenUp: true }
         : { ...failed, nextAttemptAt: event.retryAt };
     }
+    case "delivery.restarted":
+      return { ...going, tries: 0, nextAttemptAt: now };
   }
 }

@@ -1,4 +1,4 @@
-/** A moment as milliseconds since 1970, UTC. ISO 8601 is for the wire. */
+/** A time in milliseconds since 1970, UTC. ISO 8601 is for the wire. */
 export type Instant = number;
 
 export const MINUTE = 60_000;
@@ -12,7 +12,7 @@ interface Told {
 let last: Told = { at: 0, text: "1970-01-01T00:00:00.000Z" };
 let before: Told = last;
 
-/** Answers tell the same few moments over and over: the last two are remembered. */
+/** Responses repeat the same few times, so the last two are cached. */
 export function toIso(at: Instant): string {
   if (at === last.at) return last.text;
   const told = at === before.at ? before : { at, text: new Date(at).toISOString() };

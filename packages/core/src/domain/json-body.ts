@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ContractError } from "./error.ts";
+import { countMembers, findRepeatedMember } from "./json-members.ts";
 
 export interface JsonLimits {
   maxDepth: number;
@@ -9,16 +10,27 @@ export interface JsonLimits {
 const bad = (message: string, cause?: unknown): ContractError => new ContractError("bad_request", message, { cause });
 
 /**
- * Reads a body so that nothing is lost or smuggled on the way in: no broken UTF-8, no lone surrogate, no number that would be
- * rounded, no name that reaches a prototype, nothing too deep or too wide.
+ * Parses a body so that nothing gets lost or smuggled in: no broken UTF-8, lone surrogates, numbers that would be
+ * rounded, duplicate members, names that reach a prototype, or excessive depth or width.
  */
 export function parseJsonBody(bytes: Buffer, limits: JsonLimits): unknown {
   if (!isUtf8(bytes)) throw bad("The body is not valid UTF-8.");
   const text = bytes.toString("utf8");
   const value = parseExactly(text);
-  checkTree(value, { depth: 0, limits, seen: { keys: 0 } });
+  const seen = { keys: 0 };
+  checkTree(value, { depth: 0, limits, seen });
+  if (countMembers(bytes) !== seen.keys) throw repeated(text);
   return value;
 }
+
+/** Two parsers could each pick a different one. */
+function repeated(text: string): ContractError {
+  const path = (findRepeatedMember(text) ?? "").slice(0, MAX_NAMED_PATH);
+  const message = `The member ${JSON.stringify(path)} appears more than once. Send it once.`;
+  return new ContractError("bad_request", message, { fields: [{ path, code: "custom", message }] });
+}
+
+const MAX_NAMED_PATH = 200;
 
 function parseExactly(text: string): unknown {
   try {
@@ -29,10 +41,10 @@ function parseExactly(text: string): unknown {
   }
 }
 
-/** Up to 15 digits and a small exponent always come back as they were written; everything else is looked at closely. */
+/** Up to 15 digits and a small exponent always survive unchanged; everything else is checked exactly. */
 const MAY_ROUND = /\d[\d.]{15}|\d[eE][+-]?\d{3}/;
 
-/** Compares the number as written with the number as kept, both as plain decimals. */
+/** Compares the number as written with the number as stored, both as plain decimals. */
 function refuseRounding(_key: string, value: unknown, context?: { source: string }): unknown {
   if (typeof value === "number" && context !== undefined && !isSameNumber(context.source, value)) {
     throw bad(`The number ${context.source.slice(0, 40)} can't be kept exactly; send it as a string.`);
@@ -40,13 +52,13 @@ function refuseRounding(_key: string, value: unknown, context?: { source: string
   return value;
 }
 
-/** No number that is kept exactly needs this many characters; longer ones are not worth the time to compare. */
+/** No exactly stored number needs this many characters; longer ones aren't worth comparing. */
 const MAX_NUMBER_LENGTH = 360;
 
 const isSameNumber = (source: string, value: number): boolean =>
   source.length <= MAX_NUMBER_LENGTH && Number.isFinite(value) && plainDecimal(source) === plainDecimal(String(value));
 
-/** `-1.50e3` becomes digits and an exponent without leading or trailing zeros. */
+/** Turns `-1.50e3` into digits and an exponent without leading or trailing zeros. */
 function plainDecimal(text: string): string {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().replace(/^-/, "").split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

@@ -1,7 +1,7 @@
-import type { Actor, EventType, JsonObject } from "@formbridge/contract";
+import type { Actor, EventActor, EventType, JsonObject } from "@formbridge/contract";
 import { EVENT_TYPES } from "@formbridge/contract";
-import type { AuditEvent, ChainedEvent } from "../ports/store.ts";
-import { chainEvent, saltedDigest } from "./chain.ts";
+import { chainEvents, saltedDigest } from "./chain.ts";
+import type { ChainedEvent, UnchainedEvent } from "./chained-event.ts";
 import type { Decision } from "./decide/decision.ts";
 import { type DomainEvent, payloadOf } from "./events.ts";
 import { evolve } from "./evolve.ts";
@@ -10,9 +10,10 @@ import { type Instant, toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
 import { type Policy, tokenExpiry } from "./policy.ts";
 import type { Submission } from "./submission.ts";
-import { isTerminal } from "./transitions.ts";
+import type { TokenUse } from "./tokens/audit-payloads.ts";
+import { actorOf, personActing, tokenAudit } from "./tokens/token-audit.ts";
 
-/** Randomness and identity, passed in. */
+/** Sources of randomness and ids. */
 export interface Mint {
   eventId(): string;
   salt(): string;
@@ -26,39 +27,61 @@ export interface PlanInput {
   intake: CompiledIntake;
   policy: Policy;
   mint: Mint;
-  /** Hash of the token to issue; needed when the decision moves the token. */
+  /** Hash of the token to issue; required if the decision replaces the token. */
   nextToken?: Hash;
+  /** How the caller reached the submission; absent if the server acts by itself. */
+  trace?: CallTrace;
 }
+
+/** What the token stream records about a call. */
+export type CallTrace = Omit<TokenUse, "operation">;
 
 export interface Plan {
   after: Submission;
   events: ChainedEvent[];
-  audit: AuditEvent[];
+  /** The id of the decision's own first event; the plan may put one before it. */
+  firstEventId?: string;
 }
 
-/** From a decision to the whole of what is to be written, still without a side effect. */
+/** Turns a decision into everything that has to be written, without side effects. */
 export function planChange(before: Submission, input: PlanInput): Plan {
   const { decision, now, actor, mint, intake } = input;
   const rotates = decision.token !== "keep";
   const version = before.version + (rotates ? 1 : 0);
-  const events: ChainedEvent[] = [];
-  let submission = before;
-  let { head } = before;
   const ts = toIso(now);
   const actors = createActorDigests(mint);
-  for (const event of withHandoff(before, input)) {
-    const by = actors(event.by ?? actor);
+  const domainEvents = withHandoff(before, input);
+  let submission = before;
+  const events = domainEvents.map((event) => {
     submission = evolve(submission, event, { actor, now, version });
-    const payload = payloadOf(event, intake);
-    const chained = chainEvent(envelope(event.type, { by, payload, submission, version, ts, mint }), head);
-    events.push(chained);
-    head = chained;
-  }
-  const after = finish(submission, { input, version, head: { seq: head.seq, hash: head.hash }, rotates });
-  return { after, events, audit: rotates ? tokenAudit(before, after, { input, by: actors(actor), ts }) : [] };
+    const by = actors(event.by ?? actor);
+    return envelope(event.type, { by, payload: payloadOf(event, intake), submission, version, ts, mint });
+  });
+  const after = finish(submission, { input, version, seq: before.heads.submission.seq + events.length, rotates });
+  const use = { operation: input.operation, ...input.trace };
+  const moved = tokenAudit({ before, after, use, decision, now }).map(({ type, payload }) =>
+    envelope(type, { by: actors(actorOf(type, actor)), payload, submission: after, version, ts, mint }),
+  );
+  const noted = (decision.audit ?? []).map(({ type, payload }) =>
+    auditEvent(type, { submission: after, by: actor, payload: { ...input.trace, ...payload }, now, mint }),
+  );
+  const firstEventId = events[domainEvents.length - decision.events.length]?.eventId;
+  const plan = withEvents({ after, events: [] }, [...events, ...moved, ...noted]);
+  return firstEventId === undefined ? plan : { ...plan, firstEventId };
 }
 
-/** `handoff.resumed` when an agent acts again after a human. */
+/** The plan with more events at the ends of their streams. */
+export function withEvents(plan: Plan, more: readonly UnchainedEvent[]): Plan {
+  const { events, heads } = chainEvents(plan.after.heads, more);
+  return { ...plan, after: { ...plan.after, heads }, events: [...plan.events, ...events] };
+}
+
+/** A change of the history only: the revision grows, version and token stay. */
+export function planAudit(before: Submission, events: readonly UnchainedEvent[]): Plan {
+  return withEvents({ after: { ...before, revision: before.revision + 1 }, events: [] }, events);
+}
+
+/** Adds `handoff.resumed` when an agent acts again after a human. */
 function withHandoff(before: Submission, { decision, actor }: PlanInput): readonly DomainEvent[] {
   const resumes =
     decision.token === "rotate" &&
@@ -68,37 +91,58 @@ function withHandoff(before: Submission, { decision, actor }: PlanInput): readon
   return resumes ? [{ type: "handoff.resumed", after: before.lastUpdatedBy }, ...decision.events] : decision.events;
 }
 
+/** The last recorded activity, by agent and by human. */
+function activityAfter(
+  { activity, erasedAt }: Submission,
+  { decision, actor, now }: PlanInput,
+): Pick<Submission, "activity"> {
+  const { metadata: _told, ...named } = actor;
+  const isTold = decision.events.some(({ by, type }) => by === undefined && type !== "submission.replayed");
+  if (actor.kind === "system" || erasedAt !== undefined || !isTold) return {};
+  return { activity: { ...activity, [actor.kind]: { actor: named, at: now } } };
+}
+
 function finish(
   submission: Submission,
-  end: { input: PlanInput; version: number; head: { seq: number; hash: Hash }; rotates: boolean },
+  end: { input: PlanInput; version: number; seq: number; rotates: boolean },
 ): Submission {
-  const { input, version, head, rotates } = end;
-  const { decision, now, actor, intake, policy } = input;
-  const next: Submission = { ...submission, version, revision: submission.revision + 1, head };
+  const { input, version, seq, rotates } = end;
+  const { decision, now, actor, intake, policy, nextToken } = input;
+  const person = submission.erasedAt === undefined ? personActing(input.operation, actor) : undefined;
+  const next: Submission = {
+    ...submission,
+    version,
+    revision: submission.revision + 1,
+    ...(person && { lastPerson: person }),
+    ...activityAfter(submission, input),
+  };
+  if (decision.lapses === true) return { ...next, token: { ...next.token, lapsed: true } };
   if (!rotates) return next;
+  if (nextToken === undefined) throw new Error("a token that moves needs its successor's hash");
   const revoking = decision.token === "revoke" || decision.token === "reissue";
   return {
     ...next,
     epoch: submission.epoch + (revoking ? 1 : 0),
     epochSince: revoking ? now : submission.epochSince,
-    // Until somebody asks for a new one: a write does not bring tokens back.
+    // Until a new token is requested: a write doesn't restore revoked tokens.
     tokensRevoked: decision.token === "revoke" || (decision.token === "rotate" && submission.tokensRevoked),
     updatedAt: now,
-    lastUpdatedBy: decision.events[0]?.by ?? actor,
-    token: { issuedAt: now, expiresAt: tokenExpiry(next, { now, intake, policy }), seq: head.seq },
+    // Renewing a lapsed token changes none of the values.
+    lastUpdatedBy: decision.token === "renew" ? submission.lastUpdatedBy : (decision.events[0]?.by ?? actor),
+    token: { hash: nextToken, issuedAt: now, expiresAt: tokenExpiry(next, { now, intake, policy }), seq },
   };
 }
 
 /** An actor with the salted digest that the chain covers. */
-type DigestedActor = Pick<AuditEvent, "actor" | "actorSalt" | "actorDigest">;
+type DigestedActor = Pick<UnchainedEvent, "actor" | "actorSalt" | "actorDigest">;
 
-function digestActor(actor: Actor, mint: Mint): DigestedActor {
+function digestActor(actor: EventActor, mint: Mint): DigestedActor {
   const actorSalt = mint.salt();
   return { actor, actorSalt, actorDigest: saltedDigest(actorSalt, actor) };
 }
 
-/** One digest an actor for all events of a change: that they have the same author is no secret. */
-function createActorDigests(mint: Mint): (actor: Actor) => DigestedActor {
+/** One digest per actor for all events of a change: that they share an author is no secret. */
+function createActorDigests(mint: Mint): (actor: EventActor) => DigestedActor {
   let last: DigestedActor | undefined;
   return (actor) => {
     if (last?.actor !== actor) last = digestActor(actor, mint);
@@ -109,13 +153,13 @@ function createActorDigests(mint: Mint): (actor: Actor) => DigestedActor {
 interface EnvelopeInput {
   by: DigestedActor;
   payload: JsonObject;
-  submission: Submission;
+  submission: AuditedSubmission;
   version: number;
   ts: string;
   mint: Mint;
 }
 
-function envelope(type: EventType, { by, payload, submission, version, ts, mint }: EnvelopeInput): AuditEvent {
+function envelope(type: EventType, { by, payload, submission, version, ts, mint }: EnvelopeInput): UnchainedEvent {
   const payloadSalt = mint.salt();
   return {
     eventId: mint.eventId(),
@@ -134,51 +178,15 @@ function envelope(type: EventType, { by, payload, submission, version, ts, mint 
   };
 }
 
-/** An event of the token or idempotency stream about a submission as it stands. */
+/** The part of a submission that its events mention. */
+export type AuditedSubmission = Pick<Submission, "submissionId" | "state" | "version">;
+
+/** An event about a submission in its current state. */
 export function auditEvent(
   type: EventType,
-  about: { submission: Submission; by: Actor; payload: JsonObject; now: Instant; mint: Mint },
-): AuditEvent {
+  about: { submission: AuditedSubmission; by: EventActor; payload: JsonObject; now: Instant; mint: Mint },
+): UnchainedEvent {
   const { submission, payload, now, mint } = about;
   const by = digestActor(about.by, mint);
   return envelope(type, { by, payload, submission, version: submission.version, ts: toIso(now), mint });
-}
-
-const ROTATION_EVENTS: Partial<Record<string, EventType>> = {
-  createSubmission: "token.created",
-  reissueToken: "token.created",
-  submit: "token.submitted",
-  cancel: "token.cancelled",
-  expire: "token.expired",
-  revokeTokens: "token.expired",
-};
-
-/** What the token stream tells of a rotation. Tokens appear by their hashes only. */
-function tokenAudit(
-  before: Submission,
-  after: Submission,
-  { input, by, ts }: { input: PlanInput; by: DigestedActor; ts: string },
-): AuditEvent[] {
-  const { operation, actor, mint, nextToken } = input;
-  const write = (type: EventType, payload: JsonObject): AuditEvent =>
-    envelope(type, { by, payload, submission: after, version: after.version, ts, mint });
-  const audit = [
-    write(ROTATION_EVENTS[operation] ?? "token.updated", {
-      expiresAt: toIso(after.token.expiresAt),
-      newVersion: after.version,
-      operation,
-      ...(operation === "revokeTokens" && { reason: "admin_revoked" }),
-      ...(nextToken !== undefined && { tokenHash: nextToken }),
-    }),
-  ];
-  if (before.version > 0 && before.lastUpdatedBy.kind !== after.lastUpdatedBy.kind) {
-    const previous = { kind: before.lastUpdatedBy.kind, id: before.lastUpdatedBy.id };
-    audit.push(
-      write("token.handed_off", { previousActor: previous, currentActor: { kind: actor.kind, id: actor.id } }),
-    );
-  }
-  if (isTerminal(after.state) && operation !== "expire") {
-    audit.push(write("token.expired", { reason: "terminal_state", finalState: after.state }));
-  }
-  return audit;
 }

@@ -1,45 +1,47 @@
-import type { SubmissionState } from "@formbridge/contract";
+import type { IntakeDefinition, SubmissionState } from "@formbridge/contract";
 import { DAY, HOUR, type Instant, MINUTE } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
 import { isEditable } from "./transitions.ts";
 
-/** The times that rules are made of. Every one is a setting. */
+/** The durations and limits that the rules use. Each is a setting. */
 export interface Policy {
   submissionTtlMs: number;
   tokenTtlMs: number;
   tokenTtlMinMs: number;
   tokenTtlMaxMs: number;
-  /** In a token's last stretch its answers carry a warning. */
+  /** Responses carry a warning during the last part of a token's life. */
   tokenWarningMs: number;
-  /** A rotated token still reads this long. */
+  /** How long a rotated token can still read. */
   staleReadGraceMs: number;
   clockSkewMs: number;
   idempotencyTtlMs: number;
-  /** How long a token that is over is still known, to say so. */
+  /** How long an ended token is remembered, to explain its refusal. */
   tokenMemoryMs: number;
-  /** What a rejection leaves at least to mend. */
+  /** The least time that a rejection leaves for corrections. */
   mendMs: number;
-  /** How long an ended submission keeps its values when its intake says nothing; absent: for good. */
+  /** How long an ended submission keeps its values if its intake doesn't say; absent: forever. */
   retentionMs?: number;
-  /** How long the history of an erased submission stays, without its values. */
+  /** How long the history of an erased submission is kept, without its values. */
   eventRetentionMs: number;
   uploadTtlMs: number;
-  /** How long a file that nobody needs any more is kept all the same. */
+  /** How long an unneeded file is still kept. */
   uploadGraceMs: number;
-  /** How long a URL gives a file. */
+  /** The maximum total size of a submission's files, including pending ones. */
+  submissionUploadBytes: number;
+  /** How long a download URL is valid. */
   downloadTtlMs: number;
-  /** What the fields of one submission may add up to, in characters of JSON. */
+  /** The maximum size of a submission's fields, in characters of JSON. */
   maxFieldsSize: number;
-  /** What a caller may ask for as `ttlMs`. */
+  /** The range that callers may request as `ttlMs`. */
   ttlRequestMinMs: number;
   ttlRequestMaxMs: number;
-  /** How long a session's link lives, and the session that a code or an image opens. */
+  /** The time to live of a session's link, and of the session that a code or a QR code opens. */
   sessionTtlMs: number;
   qrTtlMs: number;
   codeTtlMs: number;
-  /** So often a code, or the address that goes with it, may be wrong. */
+  /** How often a code, or the address given with it, may be wrong. */
   codeTries: number;
-  /** What a caller may ask for as a hand-off's `expiresInMs`. */
+  /** The range that callers may request as a hand-off's `expiresInMs`. */
   handoffTtlMinMs: number;
   handoffTtlMaxMs: number;
   /** How long a review link can be used. */
@@ -60,6 +62,7 @@ export const DEFAULT_POLICY: Policy = {
   eventRetentionMs: 90 * DAY,
   uploadTtlMs: HOUR,
   uploadGraceMs: DAY,
+  submissionUploadBytes: 10 * 1024 ** 3,
   downloadTtlMs: 5 * MINUTE,
   maxFieldsSize: 1_048_576,
   ttlRequestMinMs: MINUTE,
@@ -73,21 +76,39 @@ export const DEFAULT_POLICY: Policy = {
   reviewLinkTtlMs: 7 * DAY,
 };
 
-/** When a token issued now ends: what an intake asks for within the bounds, and never after a submission that can still expire. */
+/** The parts of a definition that set lifetimes. */
+type Lifetimes = Pick<IntakeDefinition, "ttlMs" | "tokens">;
+
+/** How long a submission stays open: as requested by its creator, else by its intake, else the server's default. */
+export const submissionLifetime = ({ ttlMs }: Lifetimes, policy: Policy, askedMs?: number): number =>
+  askedMs ?? ttlMs ?? policy.submissionTtlMs;
+
+/** A token's own time to live: the intake's within the server's limits, else the server's default. */
+function ownLifetime({ tokens }: Lifetimes, { tokenTtlMs, tokenTtlMinMs, tokenTtlMaxMs }: Policy): number {
+  const asked = tokens?.ttlMs;
+  return asked === undefined ? tokenTtlMs : Math.min(Math.max(asked, tokenTtlMinMs), tokenTtlMaxMs);
+}
+
+/** The time to live of a new submission's first token: no longer than the submission stays open. */
+export const tokenLifetime = (definition: Lifetimes, policy: Policy): number =>
+  Math.min(ownLifetime(definition, policy), submissionLifetime(definition, policy));
+
+/** When a token issued now ends: no later than the submission, if that can still expire. */
 export function tokenExpiry(
   about: { state: SubmissionState; expiresAt: Instant },
   clock: { now: Instant; intake: CompiledIntake; policy: Policy },
 ): Instant {
   const { now, intake, policy } = clock;
-  const asked = intake.definition.tokens?.ttlMs;
-  const { tokenTtlMs, tokenTtlMinMs, tokenTtlMaxMs } = policy;
-  const ends = now + (asked === undefined ? tokenTtlMs : Math.min(Math.max(asked, tokenTtlMinMs), tokenTtlMaxMs));
+  const ends = now + ownLifetime(intake.definition, policy);
   return isEditable(about.state) ? Math.min(ends, about.expiresAt) : ends;
 }
 
-/** A warning comes when 80 % of the time has passed. */
+/** The warning is due when 80 % of the time has passed. */
 export const warningTime = (from: Instant, until: Instant): Instant => from + Math.floor((until - from) * 0.8);
 
-/** Has a deadline passed, clocks being what they are? */
+/** Whether a deadline has passed, allowing for clock skew. */
 export const isPast = (deadline: Instant, now: Instant, policy: Policy): boolean =>
   now >= deadline + policy.clockSkewMs;
+
+/** The same for comparisons in a store: a deadline has passed if and only if it is before this time. */
+export const pastBefore = (now: Instant, policy: Policy): Instant => now - policy.clockSkewMs + 1;

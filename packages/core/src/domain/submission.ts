@@ -1,15 +1,18 @@
-import type { Actor, FileReference, JsonObject } from "@formbridge/contract";
+import type { Actor, EventStream, FileReference, JsonObject, ReviewerGroup } from "@formbridge/contract";
 import type { Hash } from "./hashing.ts";
 import type { Instant } from "./instant.ts";
+import type { Sealed } from "./sealed.ts";
 import type { EditableState } from "./transitions.ts";
 
-/** Who set what. The version of a write stands for its actor and moment, which are kept once however many places it set. */
+/** Who set what. Paths refer to a version, whose actor and time are stored once however many paths it set. */
 export interface Attribution {
-  /** By field path: the version that set it. */
+  /** The version that set each path. */
   paths: Record<string, number>;
-  /** By field path: the version that removed it, for the last ones removed. A late writer must learn of it. */
+  /**
+   * The version that removed each path, for the most recent removals. Writers on an older version must learn of them.
+   */
   removed: Record<string, number>;
-  /** By version, as long as some path still names it. */
+  /** The writes by version, as long as some path refers to them. */
   writes: Record<string, { actor: Actor; at: Instant }>;
 }
 
@@ -22,6 +25,10 @@ export interface Upload {
   sha256?: string;
   requestedAt: Instant;
   expiresAt: Instant;
+  /** Announced without an API key, so it isn't kept longer than its URL is valid. */
+  anonymous?: true;
+  /** The last uploads that this one superseded, so that a late client can be told about it. */
+  supersedes?: string[];
   /** Set once the file was checked. */
   confirmed?: FileReference;
 }
@@ -29,39 +36,71 @@ export interface Upload {
 export interface Rejection {
   gate: string;
   reasons: string[];
+  /** What is wrong, by dot-path. */
+  fieldReasons?: Record<string, string>;
   by: Actor;
   at: Instant;
   version: number;
 }
 
-/** The gate that the submission waits at, or the last one it passed. */
+/** The gate that the submission is waiting at, or the last one it passed. */
 export interface Review {
   gateIndex: number;
   gate: string;
   requestedAt: Instant;
-  /** Nobody has decided in time: those of `escalateTo` may, too. */
+  /** When it escalated: those in `escalateTo` may decide too. */
   escalatedAt?: Instant;
-  approvals: { by: Actor; at: Instant }[];
+  /** The reviewers named by an admin instead of those in the definition. */
+  reassigned?: { reviewers: ReviewerGroup; at: Instant };
+  approvals: { by: Actor; at: Instant; comment?: string }[];
   decision?: "approved" | "rejected";
   decidedBy?: Actor;
   decidedAt?: Instant;
   reasons?: string[];
+  fieldReasons?: Record<string, string>;
+}
+
+/** Which process runs an attempt, and until when no other may start one. */
+export interface AttemptLease {
+  /** The process's id. */
+  by: string;
+  until: Instant;
+}
+
+/** An attempt that has ended. */
+export interface DeliveryAttempt {
+  at: Instant;
+  latencyMs: number;
+  /** For receivers that use HTTP. */
+  status?: number;
+  /** Absent if it was accepted. */
+  error?: string;
+  /** The beginning of the receiver's response. */
+  answer?: Sealed;
 }
 
 export interface Delivery {
   deliveryId: string;
   attemptCount: number;
-  /** Since it was started, or started again after it was given up. */
+  /** Attempts since the delivery was started or restarted. */
   tries: number;
   inFlight?: boolean;
+  lease?: AttemptLease;
+  /** The last attempts, oldest first. */
+  attempts?: readonly DeliveryAttempt[];
   lastAttemptAt?: Instant;
   lastError?: string;
   nextAttemptAt?: Instant;
-  /** Nobody tries any more, until somebody starts it again. */
+  /** No further attempts until somebody restarts the delivery. */
   givenUp?: boolean;
   deliveredAt?: Instant;
-  /** The recorded answer of the submit: what comes of the first attempt before this moment becomes part of it. */
+  /** The record of the submit's response, which includes the outcome of the first attempt if it ends by this time. */
   answer?: { key: Hash; by: Instant };
+}
+
+export interface Activity {
+  actor: Actor;
+  at: Instant;
 }
 
 export interface ChainHead {
@@ -69,53 +108,74 @@ export interface ChainHead {
   hash: Hash;
 }
 
+/** The last event of each stream. */
+export type ChainHeads = Readonly<Record<EventStream, ChainHead>>;
+
+export interface Person {
+  kind: "agent" | "human";
+  id: string;
+}
+
 interface Common {
   tenant: string;
   submissionId: string;
   intakeId: string;
   intakeVersion: string;
-  /** Digest of the whole definition that the submission was created with. */
+  /** Digest of the complete definition that the submission was created with. */
   definition: Hash;
-  /** Public: moves with the token. */
+  /** Public; grows when the token rotates. */
   version: number;
-  /** Internal: grows with every commit. */
+  /** Internal; grows with every commit. */
   revision: number;
-  /** Tokens of an older epoch were revoked, at this moment the last time. */
+  /** Tokens of an earlier epoch are revoked; `epochSince` is when that last happened. */
   epoch: number;
   epochSince: Instant;
-  /** The current token is told to nobody until it is reissued. */
+  /** The current token isn't given to anyone until it is reissued. */
   tokensRevoked: boolean;
   fields: JsonObject;
-  /** The fields as JSON are no longer than this. */
+  /** Upper bound on the length of the fields as JSON. */
   sizeBound: number;
   attribution: Attribution;
   missingCount: number;
   createdAt: Instant;
   updatedAt: Instant;
   createdBy: Actor;
-  /** The key that created it; it may act for other actors than its own. */
+  /** The API key that created it; it may act for actors other than its own. */
   createdByKey?: string;
   lastUpdatedBy: Actor;
+  /** The agent or human who last acted or read; the system and operators don't count. */
+  lastPerson?: Person;
   ttlMs: number;
   expiresAt: Instant;
-  /** When to warn that the time runs out; absent once that was done. */
+  /** When to warn that it will expire; absent once that was done. */
   warnAt?: Instant;
+  /** Replays of the create. */
   replayCount: number;
+  /** The last write of an agent, and of a human. */
+  activity?: { agent?: Activity; human?: Activity };
+  /** The last completed hand-off, and at which version. */
+  completedHandoff?: { handoffId: string; at: Instant; version?: number };
+  /** Replays of other idempotency keys, by operation and hash; the most recently replayed comes last. */
+  keyReplays?: Record<string, number>;
   uploads: Upload[];
   rejections: Rejection[];
   review?: Review;
   delivery?: Delivery;
+  /** Overrides the definition's destination. */
+  destination?: Sealed;
   submittedAt?: Instant;
   submittedBy?: Actor;
-  /** When values and names were erased: what is left tells of nobody. */
+  /** When values and names were erased. */
   erasedAt?: Instant;
-  /** Last event of the submission stream. */
-  head: ChainHead;
-  /** The current token; `seq` is where the submission stream stood when it was issued. */
-  token: { issuedAt: Instant; expiresAt: Instant; seq: number };
+  heads: ChainHeads;
+  /**
+   * The current token; `seq` is the head of the submission stream when it was issued. `lapsed` once its lapse is
+   * recorded.
+   */
+  token: { hash: Hash; issuedAt: Instant; expiresAt: Instant; seq: number; lapsed?: true };
 }
 
-/** One filling of an intake: what all states share, and what only one of them has. */
+/** A submission: what all states share, and what only some of them have. */
 export type Submission = Common &
   (
     | { state: EditableState }
@@ -126,7 +186,7 @@ export type Submission = Common &
     | { state: "expired"; expiredAt: Instant }
   );
 
-/** When the submission reached its end, if it has. */
+/** When the submission ended, if it has. */
 export function endedAt(submission: Submission): Instant | undefined {
   switch (submission.state) {
     case "finalized":

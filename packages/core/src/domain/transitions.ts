@@ -14,7 +14,7 @@
  *
  *   any state that is no end ──▶ cancelled;   any editable state ──▶ expired
  */
-import type { SubmissionState } from "@formbridge/contract";
+import { EDITABLE_STATES, type SubmissionState } from "@formbridge/contract";
 
 export const TRANSITIONS = {
   draft: ["in_progress", "awaiting_input", "awaiting_upload", "submitted", "cancelled", "expired"],
@@ -30,18 +30,17 @@ export const TRANSITIONS = {
   expired: [],
 } as const satisfies Record<SubmissionState, readonly SubmissionState[]>;
 
-const EDITABLE = ["draft", "in_progress", "awaiting_input", "awaiting_upload", "rejected"] as const;
 export const TERMINAL = ["finalized", "cancelled", "expired"] as const;
 
-export type EditableState = (typeof EDITABLE)[number];
+export type EditableState = (typeof EDITABLE_STATES)[number];
 type TerminalState = (typeof TERMINAL)[number];
 
 export const isEditable = (state: SubmissionState): state is EditableState =>
-  (EDITABLE as readonly string[]).includes(state);
+  (EDITABLE_STATES as readonly string[]).includes(state);
 
 export const isTerminal = (state: SubmissionState): state is TerminalState =>
   (TERMINAL as readonly string[]).includes(state);
 
-/** Staying where one is needs no permission. */
+/** Staying in the same state is always allowed. */
 export const mayMove = (from: SubmissionState, to: SubmissionState): boolean =>
   from === to || (TRANSITIONS[from] as readonly SubmissionState[]).includes(to);

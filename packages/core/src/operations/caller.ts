@@ -1,19 +1,27 @@
+import type { CallFacts } from "../ports/instrumentation.ts";
+
 export type { Principal } from "../ports/authenticator.ts";
 
-/** Who calls, as the transport knows it. */
+/** The caller, as known to the transport. */
 export interface Caller {
-  /** The bearer credential as sent, if any: an API key, or what the authenticator recognizes. */
+  /** The bearer credential, if any: an API key, or something the authenticator recognizes. */
   apiKey?: string;
-  /** The secret of a hand-off session as sent, if any. */
+  /** The secret of a hand-off session, if any. */
   session?: string;
-  /** Where the call comes from, for limits. */
+  /** The response goes to a model, whoever's API key it is, so sensitive values are masked. */
+  forModel?: true;
+  /** The client's address, for rate limits and the history. */
   address: string;
+  /** The client's user agent, if the transport has one. */
+  userAgent?: string;
+  /** Filled in during the call, for the transport's log. */
+  facts?: CallFacts;
 }
 
-/** What a call on a submission names: its id, tokens and versions, from path, headers and body. All must agree. */
+/** What a call names: id, tokens and versions of a submission, from path, headers and body. All must agree. */
 export interface Target {
   submissionId?: string;
-  /** The only intake that the call is about: a submission of any other one is not there. */
+  /** Limits the call to one intake: submissions of others aren't found. */
   intakeId?: string;
   tokens: readonly string[];
   versions: readonly number[];

@@ -2,11 +2,11 @@ import type { CancelRequest, CancelResponse } from "@formbridge/contract";
 import { decideCancel, refuseEndedCancel } from "../domain/decide/cancel.ts";
 import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
-import { type Answer, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { mayHoldToken } from "./support/resolve-target.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { mayHoldToken } from "./identity/resolve-target.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export type CancelCall = WriteCall & Pick<CancelRequest, "reason">;
 
@@ -20,7 +20,7 @@ export async function cancel(context: Context, call: CancelCall): Promise<Answer
     needsNoVersion: true,
     authorize({ token, session, principal, submission }) {
       if (token === undefined && session === undefined && !mayHoldToken(principal, submission))
-        throw new ContractError("forbidden", "This key may not cancel.");
+        throw new ContractError("forbidden", "This key may not cancel the submission.");
     },
     decide: (submission, decideContext) =>
       decideCancel(submission, { ...(reason !== undefined && { reason }) }, decideContext),

@@ -1,18 +1,19 @@
-import { decideCollect, reasonToCollect } from "../domain/files/fate.ts";
+import { decideCollect, reasonToCollect, wantedUntil } from "../domain/files/fate.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { Job } from "../ports/jobs.ts";
-import { actOnLatest } from "./support/act-on-latest.ts";
-import type { Context } from "./support/context.ts";
-import { requireStorage } from "./support/files.ts";
+import type { Context } from "./context.ts";
+import { requireStorage } from "./files/files.ts";
+import { actOnLatest } from "./write/act-on-latest.ts";
 
 const COLLECTOR = { kind: "system", id: "collector" } as const;
 
-/** `free`: no row knows the file any more. `needed`: it stays. */
+/** `free`: no row refers to the file. `needed`: it stays. */
 type Fate = "free" | "needed" | { retryAt: Instant };
 
 /**
- * Takes a file away that nobody needs any more. First the row lets go of it, guarded by its revision: a confirm at the same moment
- * either has the file or is refused. A round that dies in between finds the file in no row the next time, and takes it away.
+ * Removes a file that is no longer needed. First the row drops it, guarded by its revision, so that a concurrent
+ * confirm either gets the file or is refused. If the job dies in between, its next run finds the file in no row and
+ * removes it.
  */
 export async function collectUpload(context: Context, job: Job): Promise<void> {
   const { deps } = context;
@@ -34,10 +35,10 @@ async function letGo(context: Context, job: Job, uploadId: string): Promise<Fate
       const upload = submission.uploads.find((known) => known.uploadId === uploadId);
       if (upload === undefined) return undefined;
       const reason = reasonToCollect(submission, upload);
-      const wantedUntil = upload.expiresAt + settings.policy.uploadGraceMs;
+      const until = wantedUntil(upload, settings.policy);
       if (reason === undefined) fate = "needed";
-      else if (reason === "never_confirmed" && now < wantedUntil) fate = { retryAt: wantedUntil };
-      else return { decision: decideCollect(upload, reason), ignoresDeadline: true };
+      else if (reason === "never_confirmed" && now < until) fate = { retryAt: until };
+      else return { decision: decideCollect(submission, { upload, reason, now }), ignoresDeadline: true };
       return undefined;
     },
   });

@@ -2,15 +2,16 @@ import type { ConfirmUploadResponse } from "@formbridge/contract";
 import { type Arrived, decideConfirmUpload, mismatch } from "../domain/decide/confirm-upload.ts";
 import type { DecideContext } from "../domain/decide/decision.ts";
 import { ContractError } from "../domain/error.ts";
+import { pendingAction } from "../domain/files/refusals.ts";
 import type { Upload } from "../domain/submission.ts";
 import { ScanFailed, type Scanner } from "../ports/scanner.ts";
 import type { FileName, UploadStorage } from "../ports/uploads.ts";
-import { type Answer, findingsOf, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { fileOf, inContract, requireStorage } from "./support/files.ts";
-import { inspectFile } from "./support/inspect-file.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { fileOf, inContract, requireStorage } from "./files/files.ts";
+import { inspectFile } from "./files/inspect-file.ts";
+import { type Answer, fieldsOf, findingsOf, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export type ConfirmUploadCall = WriteCall & { uploadId: string };
 
@@ -26,7 +27,7 @@ export async function confirmUpload(context: Context, call: ConfirmUploadCall): 
       async decide(submission, decideContext) {
         const upload = submission.uploads.find((known) => known.uploadId === uploadId && known.confirmed === undefined);
         const name = fileOf(submission, uploadId);
-        // What was sealed can't change: a lost race looks at nothing twice.
+        // A sealed file can't change, so don't inspect it again after a lost race.
         if (upload !== undefined) {
           arrived ??= await lookAt({ storage: requireStorage(uploads), scanner, name }, upload, decideContext);
         }
@@ -34,10 +35,10 @@ export async function confirmUpload(context: Context, call: ConfirmUploadCall): 
         refused = decision.events.some(({ type }) => type === "upload.failed") ? name : undefined;
         return decision;
       },
-      body: (shown) => ({ ...markOf(shown), fields: shown.submission.fields, ...findingsOf(shown) }),
+      body: (shown) => ({ ...markOf(shown), fields: fieldsOf(shown), ...findingsOf(shown) }),
     });
   } catch (error) {
-    // Its commit let go of the file; should this fail, the job that the announcement left takes it away.
+    // The commit dropped the file. If removing it fails here, the job from its announcement does it.
     const isCommitted = error instanceof ContractError && error.type === "invalid";
     if (refused !== undefined && isCommitted) await uploads?.drop(refused).catch(() => {});
     throw error;
@@ -50,7 +51,7 @@ interface Look {
   name: FileName;
 }
 
-/** Puts the file out of reach, then reads it from end to end. */
+/** Seals the file, then reads all of it. */
 async function lookAt(look: Look, upload: Upload, context: DecideContext): Promise<Arrived | undefined> {
   const { storage, scanner, name } = look;
   const sealed = await inContract(storage.seal(name));
@@ -64,6 +65,7 @@ async function lookAt(look: Look, upload: Upload, context: DecideContext): Promi
   } catch (cause) {
     if (!(cause instanceof ScanFailed)) throw cause;
     const words = "The file could not be scanned; confirm it again later.";
-    throw new ContractError("service_unavailable", words, { retryAfterMs: 5000, cause });
+    const nextActions = [pendingAction(upload, context.intake)];
+    throw new ContractError("service_unavailable", words, { retryAfterMs: 5000, nextActions, cause });
   }
 }

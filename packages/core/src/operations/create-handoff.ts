@@ -1,22 +1,22 @@
-import type { CreateHandoffRequest, CreateHandoffResponse, HandoffKind } from "@formbridge/contract";
+import type { Actor, CreateHandoffRequest, CreateHandoffResponse, HandoffKind } from "@formbridge/contract";
 import { type CreateHandoff, decideCreateHandoff } from "../domain/decide/create-handoff.ts";
 import { ContractError } from "../domain/error.ts";
 import { sha256 } from "../domain/hashing.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
+import { handoffsIn } from "../domain/side-row.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Mailer } from "../ports/mailer.ts";
-import { handoffsIn } from "../ports/store.ts";
-import { handoffLetter } from "./mails/handoff.ts";
-import { render } from "./mails/render.ts";
-import { normalize } from "./support/actors.ts";
-import { type Answer, markOf, type Shown } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { linksOf, sealNote } from "./support/handoff-links.ts";
-import { qrImage } from "./support/qr-image.ts";
-import { countMail } from "./support/rate-limits.ts";
-import { requireHolder } from "./support/resolve-target.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { normalize } from "./identity/actors.ts";
+import { countMail } from "./identity/rate-limits.ts";
+import { type Found, requireHolder } from "./identity/resolve-target.ts";
+import { linksOf, sealNote } from "./links/handoff-links.ts";
+import { qrImage } from "./links/qr-image.ts";
+import { type HandedOver, handoffLetter } from "./notices/handoff.ts";
+import { render } from "./notices/render.ts";
+import { type Answer, findingsOf, markOf, type Shown } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export type CreateHandoffCall = WriteCall & {
   handoff: Pick<
@@ -25,7 +25,7 @@ export type CreateHandoffCall = WriteCall & {
   >;
 };
 
-/** What is made up for one hand-off: in clear here, hashed or sealed at rest. */
+/** The secrets generated for one hand-off: in clear here, hashed or sealed at rest. */
 interface Secrets {
   handoffId: string;
   session?: string;
@@ -36,25 +36,35 @@ export async function createHandoff(context: Context, call: CreateHandoffCall): 
   const { deps } = context;
   const { kind = "session", qrFormat = kind === "qr" ? "svg" : undefined } = call.handoff;
   const secrets = mint(context, kind);
+  const isMailed = call.handoff.recipientEmail !== undefined;
   let expiresAt: Instant = 0;
+  let isOwn = false;
+  let about = { intake: "", missing: [] as readonly string[], now: 0 };
   const answer = await runWrite<CreateHandoffResponse>(context, call, {
     operation: "createHandoff",
     actorRequired: true,
-    authorize: requireHolder,
-    async decide(submission, decideContext) {
+    needsNoBasis: true,
+    authorize: (found) => admitMaker(found, { kind, handoff: call.handoff }),
+    async decide(submission, decideContext, { session }) {
       const others = await deps.backend.handoffs.ofSubmission(submission.submissionId);
-      const command = commandOf(context, { call, kind, submission, secrets });
+      isOwn = session !== undefined || isHumanBearer(decideContext.actor);
+      const own = session && { allowedActors: [ownName(session.session.actor)] };
+      const command = { ...commandOf(context, { call, kind, submission, secrets }), ...own };
       const decision = decideCreateHandoff(submission, command, { ...decideContext, others });
       const [made] = handoffsIn(decision.side);
       if (made !== undefined) expiresAt = made.expiresAt;
-      if (kind === "magic_link" && made !== undefined) await admitMail(context, call);
+      if (isMailed && made !== undefined) await admitMail(context, call);
       return decision;
     },
-    body: (shown) => bodyOf(context, shown, { kind, secrets, expiresAt }),
+    body(shown) {
+      const { missingFields: missing } = findingsOf(shown);
+      about = { intake: shown.intake.definition.name, missing, now: shown.now };
+      return bodyOf(context, shown, { kind, secrets, expiresAt });
+    },
   });
-  if (kind === "magic_link")
-    await mailCode(context, call, { secrets, expiresAt, submissionId: answer.body.submissionId });
   const { body } = answer;
+  if (isMailed)
+    await mailLink(context, call, { ...about, isOwn, url: urlIn(context, body, secrets), expiresAt, secrets });
   return { ...answer, body: { ...body, ...(qrFormat && { qr: qrImage(body.url, qrFormat) }) }, created: true };
 }
 
@@ -109,28 +119,62 @@ function bodyOf(
 
 function requireMailer(mailer: Mailer | undefined): Mailer {
   if (mailer !== undefined) return mailer;
-  throw new ContractError("service_unavailable", "This server sends no e-mail.", { retryable: false });
+  throw new ContractError(
+    "service_unavailable",
+    "This server can't send e-mail. Leave recipientEmail out, or ask the operator to set up a mail server.",
+    { retryable: false },
+  );
 }
 
-/** A code needs a way to its reader: without one, it is neither promised nor recorded. */
+/** The code of a magic link is only in the mail; every other link is also in the response. */
+const urlIn = ({ deps }: Context, { submissionId, url }: CreateHandoffResponse, { code }: Secrets): string =>
+  code === undefined ? url : linksOf(deps.publicUrl(), { kind: "magic_link", submissionId, secret: code }).url;
+
+/** A session may create links for itself: for its own actor, and never with the token, which it doesn't hold. */
+function admitMaker(
+  found: Found,
+  { kind, handoff }: { kind: HandoffKind; handoff: CreateHandoffCall["handoff"] },
+): void {
+  if (found.session === undefined) {
+    requireHolder(found);
+    return;
+  }
+  if (kind === "direct")
+    throw new ContractError("forbidden", "A session has no token, so it can't create a direct link. Use another kind.");
+  if (handoff.allowedActors !== undefined) {
+    throw new ContractError("forbidden", "A session can only create links for itself. Leave allowedActors out.");
+  }
+}
+
+/** Someone who opened a form with only its token, and may create links for themselves too. */
+const isHumanBearer = ({ kind, declared }: Actor): boolean => kind === "human" && declared === true;
+
+/** The name of the session's actor, without the proof, which has to be given again. */
+const ownName = ({ kind, id, name, declared }: Actor): Actor => ({
+  kind,
+  id,
+  ...(name !== undefined && { name }),
+  ...(declared && { declared }),
+});
+
+/** Without a mail server, nothing is promised or recorded. */
 async function admitMail({ deps }: Context, { caller }: CreateHandoffCall): Promise<void> {
   requireMailer(deps.mailer);
   await countMail(deps, caller);
 }
 
-/** After the commit: a code that is not recorded must not reach anybody. One that does not arrive opens nothing. */
-async function mailCode(
+/** Sent after the commit: a link that isn't recorded must not reach anyone. If the mail gets lost, no harm is done. */
+async function mailLink(
   { deps }: Context,
   { handoff }: CreateHandoffCall,
-  made: { secrets: Secrets; submissionId: string; expiresAt: Instant },
+  { secrets, ...about }: Omit<HandedOver, "code" | "message"> & { secrets: Secrets },
 ): Promise<void> {
-  const { secrets, submissionId, expiresAt } = made;
-  const { url } = linksOf(deps.publicUrl(), { kind: "magic_link", submissionId, secret: secrets.code ?? "" });
   const { message } = handoff;
-  const letter = handoffLetter({ url, code: secrets.code ?? "", expiresAt, ...(message && { message }) });
+  const { code } = secrets;
+  const letter = handoffLetter({ ...about, ...(code !== undefined && { code }), ...(message && { message }) });
   try {
     await requireMailer(deps.mailer).send({ to: handoff.recipientEmail ?? "", ...render(letter) });
   } catch (cause) {
-    throw new ContractError("service_unavailable", "The e-mail with the code could not be sent.", { cause });
+    throw new ContractError("service_unavailable", "The e-mail with the link couldn't be sent. Try again.", { cause });
   }
 }

@@ -1,32 +1,53 @@
+import type { CallFacts } from "../ports/instrumentation.ts";
+import { abandonUpload } from "./abandon-upload.ts";
+import { createAuditTrail } from "./audit/audit-trail.ts";
 import { awaitChange } from "./await-change.ts";
 import { cancel } from "./cancel.ts";
+import { changeDestination } from "./change-destination.ts";
 import { collectUpload } from "./collect-upload.ts";
+import { completeHandoff } from "./complete-handoff.ts";
 import { confirmUpload } from "./confirm-upload.ts";
+import type { Context } from "./context.ts";
 import { createHandoff } from "./create-handoff.ts";
 import { createSubmission } from "./create-submission.ts";
 import { deliver } from "./deliver.ts";
 import type { Deps } from "./deps.ts";
 import { describeLink } from "./describe-link.ts";
+import { describePublished } from "./describe-published.ts";
 import { eraseSubmission } from "./erase-submission.ts";
 import { escalate } from "./escalate.ts";
+import { createUploadUsage } from "./files/upload-usage.ts";
 import { getEvents } from "./get-events.ts";
+import { getPublished } from "./get-published.ts";
+import { getReviewEvents } from "./get-review-events.ts";
 import { getSubmission } from "./get-submission.ts";
+import { getSubmissionIntake } from "./get-submission-intake.ts";
 import { getUpload } from "./get-upload.ts";
+import { createReplayLog } from "./idempotency/replay-log.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
+import { lapseToken } from "./lapse-token.ts";
+import { listDeliveries } from "./list-deliveries.ts";
 import { listEvents } from "./list-events.ts";
 import { listHandoffs } from "./list-handoffs.ts";
+import { listPublished } from "./list-published.ts";
+import { listPublishedSets } from "./list-published-sets.ts";
 import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
 import { notify } from "./notify.ts";
 import { checkCaller, openIntakes, watchIntakes } from "./open-intakes.ts";
 import { openSession } from "./open-session.ts";
 import { pushEvents } from "./push-events.ts";
+import { createCatalog } from "./read/catalog.ts";
 import { readUpload } from "./read-upload.ts";
+import { reassignReview } from "./reassign-review.ts";
 import { receiveUpload } from "./receive-upload.ts";
 import { reissueToken } from "./reissue-token.ts";
+import { renewToken } from "./renew-token.ts";
+import { replayEvents } from "./replay-events.ts";
 import { requestUpload } from "./request-upload.ts";
 import { resumeUpload } from "./resume-upload.ts";
+import { retryDeliveries } from "./retry-deliveries.ts";
 import { retryDelivery } from "./retry-delivery.ts";
 import { review } from "./review.ts";
 import { reviewByLink } from "./review-by-link.ts";
@@ -35,13 +56,11 @@ import { revokeTokens } from "./revoke-tokens.ts";
 import { setFields } from "./set-fields.ts";
 import { showReview } from "./show-review.ts";
 import { signParts } from "./sign-parts.ts";
+import { skipEvents } from "./skip-events.ts";
 import { submit } from "./submit.ts";
-import { createAuditTrail } from "./support/audit-trail.ts";
-import { createCatalog } from "./support/catalog.ts";
-import { storeError } from "./support/commit.ts";
-import type { Context } from "./support/context.ts";
 import { sweep } from "./sweep.ts";
 import { sweepFiles } from "./sweep-files.ts";
+import { testWebhook } from "./test-webhook.ts";
 import { validate } from "./validate.ts";
 import { watchEvents } from "./watch-events.ts";
 import {
@@ -52,14 +71,17 @@ import {
   listWebhooks,
   rotateWebhookSecret,
 } from "./webhooks.ts";
+import { storeError } from "./write/commit.ts";
 
-/** Every operation, one row each: a binding calls these and nothing below them. */
+/** Every operation, one row each: bindings call only these. */
 const OPERATIONS = {
   createSubmission,
   setFields,
   validate,
   requestUpload,
   confirmUpload,
+  abandonUpload,
+  getSubmissionIntake,
   getUpload,
   receiveUpload,
   resumeUpload,
@@ -67,7 +89,9 @@ const OPERATIONS = {
   readUpload,
   submit,
   review,
+  reassignReview,
   showReview,
+  getReviewEvents,
   reviewByLink,
   cancel,
   getSubmission,
@@ -76,16 +100,25 @@ const OPERATIONS = {
   watchEvents,
   revokeTokens,
   reissueToken,
+  renewToken,
   createHandoff,
   listHandoffs,
+  completeHandoff,
   revokeHandoff,
   openSession,
   describeLink,
   retryDelivery,
+  listDeliveries,
+  retryDeliveries,
+  changeDestination,
   eraseSubmission,
   listSubmissions,
   listReviews,
   listEvents,
+  listPublished,
+  getPublished,
+  describePublished,
+  listPublishedSets,
   listIntakes,
   getIntake,
   getIntakeSchema,
@@ -105,8 +138,12 @@ const OPERATIONS = {
   deleteWebhook,
   enableWebhook,
   rotateWebhookSecret,
+  testWebhook,
+  skipEvents,
+  replayEvents,
   deliver,
   escalate,
+  lapseToken,
   pushEvents,
   notify,
   sweep,
@@ -117,18 +154,24 @@ const OPERATIONS = {
 type Bound<F> = F extends (context: Context, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;
 
 export type Operations = { [Name in keyof typeof OPERATIONS]: Bound<(typeof OPERATIONS)[Name]> } & {
-  /** Writes the read audits that were gathered. */
+  /** Writes the collected read audits. */
   flushAudit(): Promise<void>;
 };
 
 type AnyOperation = (context: Context, ...rest: never[]) => Promise<unknown>;
 
-export function createOperations(deps: Deps): Operations {
+/** `parts`: objects that a simulation creates itself, to keep them across restarts or to observe them. */
+export function createOperations(deps: Deps, parts: Partial<Pick<Context, "catalog" | "auditTrail">> = {}): Operations {
   const context: Context = {
     deps,
     catalog: createCatalog(deps.backend),
     auditTrail: createAuditTrail(deps),
+    uploadUsage: createUploadUsage(deps.backend.submissions),
+    startedAt: 0,
+    facts: {},
+    replayLog: createReplayLog(deps),
     traffic: { lastCallAt: Number.NEGATIVE_INFINITY },
+    ...parts,
   };
   const bound = Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(name, operation as AnyOperation, context)]),
@@ -136,21 +179,36 @@ export function createOperations(deps: Deps): Operations {
   return { ...bound, flushAudit: () => context.auditTrail.flush() } as Operations;
 }
 
-/** Times each call, and turns a store that is down into the contract's words. */
+/** Times each call, and turns a store failure into a contract error. */
 function bind(name: string, operation: AnyOperation, context: Context) {
   const { instrumentation } = context.deps;
+  const ended = (facts: CallFacts, outcome: string, began: number): void => {
+    facts.operation = name;
+    facts.outcome = outcome;
+    instrumentation.record({ name: "operation", operation: name, outcome, ms: performance.now() - began, facts });
+  };
   return async (...rest: never[]): Promise<unknown> => {
     const began = performance.now();
     if (name !== "sweep") context.traffic.lastCallAt = began;
+    const facts = factsFor(rest[0]);
     try {
-      const result = await operation(context, ...rest);
-      instrumentation.record({ name: "operation", operation: name, outcome: "ok", ms: performance.now() - began });
+      const result = await operation({ ...context, startedAt: began, facts }, ...rest);
+      ended(facts, "ok", began);
       return result;
     } catch (cause) {
       const error = storeError(cause);
       const outcome = error instanceof Error && "type" in error ? String(error.type) : "internal_error";
-      instrumentation.record({ name: "operation", operation: name, outcome, ms: performance.now() - began });
+      // The store failed before it could tell whether the token is valid.
+      if (facts.presented === true && outcome === "service_unavailable") facts.failure ??= "unavailable";
+      ended(facts, outcome, began);
       throw error;
     }
   };
+}
+
+/** The transport's own if it passed one in; for a job, the submission is known from the start. */
+function factsFor(call: unknown): CallFacts {
+  if (typeof call !== "object" || call === null) return {};
+  const { caller, submissionId } = call as { caller?: { facts?: CallFacts }; submissionId?: unknown };
+  return caller?.facts ?? (typeof submissionId === "string" ? { submissionId } : {});
 }

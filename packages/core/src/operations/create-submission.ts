@@ -8,21 +8,29 @@ import type { DecideContext } from "../domain/decide/decision.ts";
 import { ContractError } from "../domain/error.ts";
 import { fingerprint, type Meaning } from "../domain/idempotency/fingerprint.ts";
 import { checkKeyFormat } from "../domain/idempotency/key-format.ts";
+import type { KeyRecord, KeyRef } from "../domain/idempotency/key-record.ts";
 import { weighRecord } from "../domain/idempotency/weigh-record.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
 import type { Submission } from "../domain/submission.ts";
 import { endedError } from "../domain/tokens/refuse-ended.ts";
-import type { KeyRecord, KeyRef, Snapshot } from "../ports/store.ts";
+import type { RateVerdict } from "../ports/rate-limiter.ts";
+import type { Loaded, LoadQuery } from "../ports/store.ts";
+import { traceOf } from "./audit/call-trace.ts";
 import type { Caller, Principal } from "./caller.ts";
-import { recordedActor } from "./support/actors.ts";
-import { type Answer, answerWith, createdBody, type Shown } from "./support/answer.ts";
-import { authenticate, hasRole, reachesIntake } from "./support/authenticate.ts";
-import { commitDecision } from "./support/commit.ts";
-import type { Context } from "./support/context.ts";
-import { expireIfDue } from "./support/expire-due.ts";
-import { enterLine, keyAudit, keyConflict, keyLocked, keyRef, keyWrite, recordReplay } from "./support/keyed.ts";
-import { openRow, openToken } from "./support/open-snapshot.ts";
-import { countCreate } from "./support/rate-limits.ts";
+import type { Context } from "./context.ts";
+import { createKeyTurn } from "./idempotency/key-turn.ts";
+import { keyAudit, keyConflict, keyLocked, keyRef, keyWrite } from "./idempotency/keyed.ts";
+import { noteContention } from "./idempotency/note-contention.ts";
+import { recordConflict } from "./idempotency/record-conflict.ts";
+import { recordedActor } from "./identity/actors.ts";
+import { authenticate, hasRole, reachesIntake } from "./identity/authenticate.ts";
+import { countCreate, peekCreates } from "./identity/rate-limits.ts";
+import { liveToken, seesSensitive } from "./identity/resolve-target.ts";
+import { type Answer, answerWith, createdBody, show } from "./read/answer.ts";
+import { openRow } from "./read/open-snapshot.ts";
+import { commitDecision } from "./write/commit.ts";
+import { expireIfDue } from "./write/expire-due.ts";
+import { completeNamed } from "./write/refusals.ts";
 
 export interface CreateCall {
   caller: Caller;
@@ -32,7 +40,7 @@ export interface CreateCall {
   idempotencyTtlMs?: number;
 }
 
-/** A create as it stands after the door: who, where, and under which key. */
+/** An authorized create: the caller, the intake and the idempotency key. */
 interface Admitted {
   context: Context;
   call: CreateCall;
@@ -41,7 +49,12 @@ interface Admitted {
   intake: CompiledIntake;
   decide: DecideContext;
   command: CreateSubmission;
-  key?: { ref: KeyRef; fingerprint: string };
+  key?: CreateKey;
+}
+
+interface CreateKey {
+  ref: KeyRef;
+  fingerprint: string;
 }
 
 const MAX_TRIES = 64;
@@ -49,35 +62,38 @@ const MAX_TRIES = 64;
 export async function createSubmission(context: Context, call: CreateCall): Promise<Answer<CreateSubmissionResponse>> {
   const { deps } = context;
   const ref = call.idempotencyKey === undefined ? undefined : keyRef("create", call.idempotencyKey);
-  // Neither needs the other's answer. Who is not known hears nothing of what was loaded.
+  // Independent of each other, so run both at once. An unauthenticated caller learns nothing of what was loaded.
   const [authenticated, loaded] = await Promise.all([
     authenticate(deps, call.caller),
-    deps.backend.store.load({ by: { intake: call.intakeId } }),
+    deps.backend.store.load(queryOf(call.intakeId, ref)),
   ]);
   const intake = loaded.definition === undefined ? undefined : await context.catalog.byDigest(loaded.definition.digest);
   if (intake === undefined && authenticated === undefined) await refuseRetired(context, call.intakeId);
   const door = admit(intake, { tenant: loaded.definition?.tenant ?? "", caller: authenticated });
-  const rate = await countCreate(deps, call.caller, door.principal);
   const admitted = prepare({ context, call, now: loaded.now, ref, ...door });
-  if (admitted.key === undefined) return { ...(await createNew(admitted)), ...(rate && { rate }) };
-  const scope = { submission: { tenant: door.tenant, intakeId: call.intakeId } };
-  const leave = await enterLine(deps, scope, admitted.key.ref);
-  try {
-    return { ...(await createOnce(admitted)), ...(rate && { rate }) };
-  } finally {
-    leave();
-  }
+  const { actor } = admitted.decide;
+  Object.assign(context.facts, { intakeId: call.intakeId, actor: { kind: actor.kind, id: actor.id } });
+  if (admitted.key !== undefined) return await createOnce(admitted, admitted.key, loaded);
+  const rate = await countCreate(deps, call.caller, door.principal);
+  return { ...(await createNew(admitted)), ...(rate && { rate }) };
 }
 
-/** Whoever could create here without a key learns that this is over, not that a key is needed. */
+const queryOf = (intakeId: string, key: KeyRef | undefined): LoadQuery => ({
+  by: { intake: intakeId },
+  ...(key && { key }),
+});
+
+/**
+ * Anyone who could have created here without an API key learns that the intake is retired, not that a key is needed.
+ */
 async function refuseRetired({ deps }: Context, intakeId: string): Promise<void> {
   const known = await deps.backend.intakes.get(intakeId);
   if (known?.definition.access === "public") throw notThere();
 }
 
-const notThere = (): ContractError => new ContractError("not_found", "There is no such intake.");
+const notThere = (): ContractError => new ContractError("not_found", "This intake doesn't exist.");
 
-/** Who may create here. A caller who may not see an intake gets the answer of one that is not there. */
+/** Who may create here. To a caller who may not see the intake it doesn't exist. */
 function admit(
   intake: CompiledIntake | undefined,
   { tenant, caller }: { tenant: string; caller: Principal | undefined },
@@ -88,10 +104,10 @@ function admit(
     caller.tenant === tenant &&
     reachesIntake(caller, intake.definition.id);
   if (intake?.definition.access === "public") return { intake, tenant, principal: sees ? caller : undefined };
-  if (caller === undefined)
-    throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  if (caller === undefined) throw new ContractError("unauthorized", "This needs an API key.");
   if (!sees) throw notThere();
-  if (!hasRole(caller, "agent", "admin")) throw new ContractError("forbidden", "Creating needs the role agent.");
+  if (!hasRole(caller, "agent", "admin"))
+    throw new ContractError("forbidden", "Creating a submission needs the role agent or admin.");
   return { intake, tenant, principal: caller };
 }
 
@@ -118,7 +134,6 @@ function prepare(door: {
     decide: {
       now,
       actor,
-      provenHuman: principal?.actor.kind === "human",
       intake,
       policy: context.deps.settings.policy,
       newId: (prefix) => context.deps.random.newId(prefix),
@@ -140,25 +155,51 @@ const meaningOf = ({ kind, id }: Actor, { initialFields = {}, ttlMs }: CreateSub
   ttlMs: ttlMs ?? null,
 });
 
-/** The key's actor; without a key, the idempotency key itself, which is hard to guess. */
+/** The API key's actor; without one, the idempotency key itself, which is hard to guess. */
 const principalName = (principal: Principal | undefined): string =>
   principal === undefined ? "idempotency-key" : `actor:${principal.actor.kind}:${principal.actor.id}`;
 
-/** With a key: exactly one request creates, every other one gets what it made. Looks anew, after the wait for its turn. */
-async function createOnce(admitted: Admitted): Promise<Answer<CreateSubmissionResponse>> {
-  const { context, call, key, decide } = admitted;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const query = { by: { intake: call.intakeId }, ...(key && { key: key.ref }) };
-    const { now, record } = await context.deps.backend.store.load(query);
-    if (record === undefined) {
-      const made = await tryCreate({ ...admitted, decide: { ...decide, now } });
-      if (made !== undefined) return made;
-      continue;
+/**
+ * With an idempotency key: exactly one request creates, and all others get its result. `loaded` is a lookup made before
+ * any wait. A replay doesn't count against the rate limit.
+ */
+async function createOnce(
+  admitted: Admitted,
+  { ref }: CreateKey,
+  loaded: Loaded,
+): Promise<Answer<CreateSubmissionResponse>> {
+  const { context, call, decide, tenant, principal } = admitted;
+  const { deps } = context;
+  const { intakeId } = call;
+  context.facts.key = ref;
+  const turn = createKeyTurn(deps);
+  let { now, record } = loaded;
+  let rate: RateVerdict | undefined;
+  const answered = (answer: Answer<CreateSubmissionResponse>): typeof answer => {
+    const submission = { ...answer.body, tenant, intakeId };
+    noteContention(context, turn, { submission, ref, by: decide.actor, now });
+    return answer;
+  };
+  try {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const key = { ...ref, intakeId };
+      deps.instrumentation.record({ name: "key_looked_up", key, hit: record !== undefined });
+      if (record !== undefined) {
+        turn.leave();
+        const answer = await replayCreate(admitted, record);
+        if (answer !== undefined) return answered(answer);
+      } else if (turn.isInside()) {
+        rate ??= await countCreate(deps, call.caller, principal);
+        const make = () => tryCreate({ ...admitted, decide: { ...decide, now } });
+        const made = await turn.unlessHeld(make);
+        if (made !== undefined) return answered({ ...made, ...(rate && { rate }) });
+      } else await turn.enter({ ...ref, tenant, intakeId });
+      ({ now, record } = await deps.backend.store.load(queryOf(intakeId, ref)));
     }
-    const answer = await replayCreate(admitted, record);
-    if (answer !== undefined) return answer;
+    throw keyLocked();
+  } finally {
+    turn.leave();
   }
-  throw keyLocked();
 }
 
 async function createNew(admitted: Admitted): Promise<Answer<CreateSubmissionResponse>> {
@@ -167,7 +208,7 @@ async function createNew(admitted: Admitted): Promise<Answer<CreateSubmissionRes
   return made;
 }
 
-/** Undefined: another request with the key was faster. */
+/** Undefined if another request with the key was faster. */
 async function tryCreate(admitted: Admitted): Promise<Answer<CreateSubmissionResponse> | undefined> {
   const { context, command, decide, intake, key } = admitted;
   const { deps } = context;
@@ -181,13 +222,17 @@ async function tryCreate(admitted: Admitted): Promise<Answer<CreateSubmissionRes
     actor: decide.actor,
     now: decide.now,
     intake,
+    trace: traceOf(context, admitted.call.caller),
     ...(key && {
-      keyWrite: (after) => recordOf(admitted, after, key),
-      audit: (after) => keyAudit(deps, { ref: key.ref, submission: after, by: decide.actor, now: decide.now }),
+      keyWrite: (after, _token, eventId) => recordOf(admitted, after, { ...key, eventId }),
+      audit: (after, written) => keyAudit(deps, written, { submission: after, by: decide.actor, now: decide.now }),
     }),
   });
   if (outcome.committed.kind !== "committed") return undefined;
-  const shown = show(admitted, { submission: outcome.after, token: outcome.token, now: decide.now });
+  const { after: submission, token } = outcome;
+  Object.assign(context.facts, { submissionId: submission.submissionId, version: submission.version });
+  const masked = isMasked(admitted, intake);
+  const shown = show(deps, { submission, intake, now: decide.now, masked }, token === undefined ? {} : { token });
   const body = { ...createdBody(shown), ...(key && { _idempotent: false }) };
   return { ...answerWith(body, shown), created: true };
 }
@@ -195,14 +240,14 @@ async function tryCreate(admitted: Admitted): Promise<Answer<CreateSubmissionRes
 const recordOf = (
   { context, call, principal, intake, decide }: Admitted,
   after: Submission,
-  key: { ref: KeyRef; fingerprint: string },
+  key: CreateKey & { eventId: string | undefined },
 ) =>
   keyWrite(context.deps, {
     ...key,
     principal: principalName(principal),
     carriedVersion: 0,
     failed: false,
-    // A create's replay shows the submission as it is then: nothing of the answer needs to be kept.
+    // Replaying a create shows the submission's current state, so the response isn't stored.
     answer: { body: null },
     submission: after,
     intake,
@@ -210,40 +255,49 @@ const recordOf = (
     ...(call.idempotencyTtlMs !== undefined && { ttlMs: call.idempotencyTtlMs }),
   });
 
-function show(
-  { context, intake }: Admitted,
-  state: { submission: Submission; token: string | undefined; now: number },
-): Shown {
-  const { submission, token, now } = state;
-  return { submission, intake, now, policy: context.deps.settings.policy, ...(token !== undefined && { token }) };
-}
+/** Whether the creator gets sensitive values masked. */
+const isMasked = ({ call, principal }: Admitted, intake: CompiledIntake): boolean =>
+  !seesSensitive({ caller: call.caller, principal }, intake);
 
-/** The same submission as it stands now. Undefined: the ground moved, look again. */
+/** The same submission in its current state. Undefined if it changed meanwhile: look again. */
 async function replayCreate(
   admitted: Admitted,
   record: KeyRecord,
 ): Promise<Answer<CreateSubmissionResponse> | undefined> {
-  const { context, principal, tenant, decide, key } = admitted;
+  const { context, call, principal, tenant, decide } = admitted;
   const { deps } = context;
-  const retry = { fingerprint: key?.fingerprint ?? "", principal: principalName(principal), carriedVersion: 0 };
-  const verdict = weighRecord(record, retry);
-  if (verdict !== "replay") throw keyConflict(verdict === "conflict" && principal !== undefined ? record : undefined);
+  await refuseOther(admitted, record);
   const loaded = await deps.backend.store.load({ by: { id: record.submissionId, tenant } });
   if (loaded.submission === undefined) throw new Error("a recorded submission is gone");
   const submission = openRow(deps.sealer, loaded.submission);
-  // The submission keeps the definition that it was created with; the intake may have moved on.
+  // The submission keeps its definition, even if the intake has a newer one.
   const intake = await context.catalog.byDigest(submission.definition);
   const { now } = loaded;
   if (submission.erasedAt !== undefined) throw keyConflict();
   if (await expireIfDue(deps, { submission, intake, now })) return undefined;
   const expired = submission.state === "expired" ? endedError(submission, now) : undefined;
   if (expired !== undefined) throw expired;
-  const after = await recordReplay(deps, { submission, intake, actor: decide.actor, now, record });
-  if (after === undefined) return undefined;
-  const shown = show({ ...admitted, intake }, { submission: after, token: heldToken(context, loaded.submission), now });
+  const replayCount = await context.replayLog.append({ submission, intake, actor: decide.actor, now, record });
+  Object.assign(context.facts, { replayed: true, submissionId: submission.submissionId, version: submission.version });
+  const after = { ...submission, replayCount };
+  const token = liveToken(deps, { submission, snapshot: loaded.submission, now });
+  const lapsed = token === undefined && !submission.tokensRevoked && { lapsed: true as const };
+  const masked = isMasked(admitted, intake);
+  const shown = show(deps, { submission: after, intake, now, masked }, token === undefined ? { ...lapsed } : { token });
   const body = { ...createdBody(shown), _idempotent: true };
-  return { ...answerWith(body, shown), replayOf: record.recordedAt };
+  const rate = await peekCreates(deps, call.caller, principal);
+  return { ...answerWith(body, shown), replayOf: record.recordedAt, ...(rate && { rate }) };
 }
 
-const heldToken = ({ deps }: Context, snapshot: Snapshot): string | undefined =>
-  snapshot.submission.tokensRevoked ? undefined : openToken(deps.sealer, snapshot);
+/** The idempotency key belongs to another request or caller. Counts as a create, so that trying keys isn't free. */
+async function refuseOther(admitted: Admitted, record: KeyRecord): Promise<void> {
+  const { context, call, principal, tenant, decide, key } = admitted;
+  const fingerprint = key?.fingerprint ?? "";
+  const verdict = weighRecord(record, { fingerprint, principal: principalName(principal), carriedVersion: 0 });
+  if (verdict === "replay") return;
+  await countCreate(context.deps, call.caller, principal);
+  const isForeign = verdict === "foreign";
+  const conflict = { record, fingerprint, actor: decide.actor, tenant };
+  await recordConflict(context, { ...conflict, verdict: isForeign ? "foreign" : "conflict" });
+  throw await completeNamed(context, keyConflict(isForeign || principal === undefined ? undefined : record), principal);
+}

@@ -26,21 +26,36 @@ export interface RateRules {
 
 export interface Settings {
   policy: Policy;
-  /** How long a request waits for another one with its idempotency key. */
+  /** How long a request waits for another one with the same idempotency key. */
   keyWaitMs: number;
   maxKeyWaiters: number;
-  /** How long a submit, or the last approval, waits for the first delivery: by itself, and when asked to. */
+  /** How long the lookup of a token or session may take. */
+  tokenLookupMs: number;
+  /** How often a waiting call polls, because notifications may get lost. */
+  watchPollMs: number;
+  /** How long a submit, or the last approval, waits for the first delivery: by default, and at most. */
   deliveryWaitMs: number;
   deliveryWaitMaxMs: number;
-  /** What one round of a sweep looks for of each kind, and how many of these it does at once. */
+  /** How many items of each kind one round of a sweep handles, and how many of them concurrently. */
   sweepBatch: number;
   sweepAtOnce: number;
   maxSchemaFields: number;
-  /** Webhooks that callers of one tenant may have. */
+  /** How many webhooks the callers of one tenant may create. */
   maxWebhooks: number;
-  /** How long a webhook's secret signs beside the one that took its place. */
+  /** How long a replaced webhook secret still signs. */
   webhookSecretGraceMs: number;
-  /** false: no limit is counted. */
+  /** Limits for files, in bytes. 0: no limit. */
+  uploadQuotas: {
+    /** For all files of one intake. */
+    intakeBytes: number;
+    /** For what one address announces per day without an API key. */
+    addressBytes: number;
+  };
+  /** How many items of a list are counted for its total; beyond that the total is an estimate. */
+  listCountLimit: number;
+  /** Records per page of a harvest. */
+  harvestPageSize: number;
+  /** false: no rate limits. */
   rateLimits: RateRules | false;
 }
 
@@ -53,7 +68,7 @@ export const DEFAULT_RATE_RULES: RateRules = {
   mails: { name: "mails", limit: 20, windowMs: 60_000 },
 };
 
-/** Everything that operations reach beyond themselves. */
+/** Everything that operations depend on. */
 export interface Deps {
   backend: Backend;
   sealer: Sealer;
@@ -63,21 +78,21 @@ export interface Deps {
   rateLimiter: RateLimiter;
   instrumentation: Instrumentation;
   settings: Settings;
-  /** Absent: API keys alone prove who calls. */
+  /** Absent: only API keys identify callers. */
   authenticator?: Authenticator;
-  /** Where links lead to: the URL that callers reach the server at, without a slash at its end. */
+  /** The base of all links: the URL at which callers reach the server, without a trailing slash. */
   publicUrl: () => string;
   courier: Courier;
   webhookSecrets: WebhookSecrets;
-  /** Signs URLs of files. */
+  /** Signs file URLs. */
   uploadGrants: UploadGrants;
   /** Absent: this deployment takes no files. */
   uploads?: UploadStorage;
-  /** Absent: files are checked, and not looked into. */
+  /** Absent: files are checked but not scanned. */
   scanner?: Scanner;
-  /** Where a program of the operator is told of reviews and ends. Absent: nowhere. */
+  /** The operator's webhook for notices of reviews and ends. Absent: none. */
   notifyUrl?: string;
-  /** Where submissions are kept that were erased here; absent: what is to be archived is not erased. */
+  /** Where submissions are archived before they are erased; without it, those to be archived aren't erased. */
   archive?: Archive;
   /** Absent: this deployment sends no e-mail. */
   mailer?: Mailer;

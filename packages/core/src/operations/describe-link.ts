@@ -1,11 +1,14 @@
 import { type ResumeLinkResponse, SUBMISSION_ID_PATTERN } from "@formbridge/contract";
-import type { Answer } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { malformedToken } from "./support/resolve-target.ts";
+import type { Context } from "./context.ts";
+import { malformedToken } from "./identity/resolve-target.ts";
+import type { Answer } from "./read/answer.ts";
 
 const WELL_FORMED = new RegExp(SUBMISSION_ID_PATTERN);
 
-/** What a link says to a client that is no browser. Looks nothing up: it spends nothing, and is the same for every id. */
+/**
+ * What a link returns to a client that isn't a browser. Looks nothing up, so it uses nothing up and is the same for
+ * every id.
+ */
 export async function describeLink(
   _context: Context,
   link: { submissionId: string; opensWith: "session" | "code" },

@@ -1,9 +1,9 @@
 import { decideEscalate, ESCALATION } from "../domain/decide/escalate.ts";
 import type { Job } from "../ports/jobs.ts";
-import { actOnLatest } from "./support/act-on-latest.ts";
-import type { Context } from "./support/context.ts";
+import type { Context } from "./context.ts";
+import { actOnLatest } from "./write/act-on-latest.ts";
 
-/** Tells that a gate has waited too long, once for each time that it was reached. */
+/** Escalates a gate that has waited too long, once per time that it was reached. */
 export async function escalate(context: Context, job: Job): Promise<void> {
   const done = await actOnLatest(context, job, {
     operation: "escalate",

@@ -1,12 +1,23 @@
 import type { SubmissionRecord } from "@formbridge/contract";
-import { type Answer, answerWith, type Shown } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { recordOf } from "./support/record.ts";
-import { type ReadCall, runRead } from "./support/run-read.ts";
+import { gateOf, isEscalated, reviewsGate } from "../domain/review/reviewers.ts";
+import type { Context } from "./context.ts";
+import { fileLinks } from "./files/file-links.ts";
+import { type Answer, answerWith, show } from "./read/answer.ts";
+import { recordOf } from "./read/record.ts";
+import { type Readable, type ReadCall, runRead } from "./read/run-read.ts";
+
+/** A state that a reader has seen, by token, version or both. */
+export interface KnownState {
+  token?: string;
+  version?: number;
+}
 
 export interface GetSubmissionCall extends ReadCall {
-  /** A token that the reader has: if nothing was committed since it was issued, there is nothing to send. */
-  unlessChangedSince?: string;
+  /**
+   * The states that the reader has, or any: if one is current and nothing was committed since, there is nothing to
+   * send.
+   */
+  unlessChangedSince?: "*" | readonly KnownState[];
 }
 
 export interface SubmissionRead extends Answer<SubmissionRecord> {
@@ -14,11 +25,30 @@ export interface SubmissionRead extends Answer<SubmissionRecord> {
 }
 
 export async function getSubmission(context: Context, call: GetSubmissionCall): Promise<SubmissionRead> {
-  const found = await runRead(context, call, "getSubmission");
-  const { submission, intake, now, readToken, sight } = found;
-  const { policy } = context.deps.settings;
-  const shown: Shown = { submission, intake, now, policy, ...(readToken !== undefined && { token: readToken }) };
-  const answer = answerWith(recordOf(shown, sight), shown);
-  const isSame = call.unlessChangedSince === (readToken ?? String(submission.version));
-  return isSame && submission.head.seq === submission.token.seq ? { ...answer, notModified: true } : answer;
+  return await runRead(context, call, {
+    operation: "getSubmission",
+    async use(found) {
+      const shown = show(context.deps, found, found.held);
+      const files = isReviewer(found) ? await fileLinks(context.deps, shown, found.sight) : {};
+      const answer = answerWith({ ...recordOf(shown, found.sight), ...files }, shown);
+      // Download links expire even if nothing changes.
+      if (files.files !== undefined) return answer;
+      return isKnown(found, call.unlessChangedSince ?? []) ? { ...answer, notModified: true } : answer;
+    },
+  });
+}
+
+/** Whether the submission waits for this reader's decision. */
+function isReviewer({ submission, intake, principal }: Readable): boolean {
+  if (principal === undefined || submission.state !== "needs_review") return false;
+  const gate = gateOf(submission, intake.definition.approvalGates);
+  return reviewsGate(gate, principal, { escalated: isEscalated(submission, submission.review.gateIndex) });
+}
+
+/** Every part that a state names must be current. */
+function isKnown({ submission, held }: Readable, states: "*" | readonly KnownState[]): boolean {
+  if (states === "*") return true;
+  const isCurrent = ({ token = held.token, version = submission.version }: KnownState): boolean =>
+    token === held.token && version === submission.version;
+  return submission.heads.submission.seq === submission.token.seq && states.some(isCurrent);
 }

@@ -1,37 +1,50 @@
 import type { GetUploadResponse } from "@formbridge/contract";
+import { ContractError } from "../domain/error.ts";
 import { isMaskedAt } from "../domain/fields/mask.ts";
-import { servedType } from "../domain/files/content-type.ts";
-import { attachment } from "../domain/files/display-name.ts";
-import { toIso } from "../domain/instant.ts";
+import { notConfirmed, unknownUpload } from "../domain/files/refusals.ts";
+import type { Submission } from "../domain/submission.ts";
+import { aboutOf } from "../domain/tokens/refuse-ended.ts";
+import type { Context } from "./context.ts";
+import { linkTo } from "./files/file-links.ts";
 import { staleReader } from "./get-events.ts";
-import { type Answer, answerWith, markOf, type Shown } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { fileOf, inContract, noUpload, requireStorage, signedUrl } from "./support/files.ts";
-import { type ReadCall, runRead } from "./support/run-read.ts";
+import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { type Readable, type ReadCall, runRead } from "./read/run-read.ts";
 
 export type GetUploadCall = ReadCall & { uploadId: string };
 
-/** A URL that gives a confirmed file for a short while, to whoever sees the value that it belongs to. */
+/** That the file exists is no secret: readers of the submission see its masked value. */
+const sensitiveFile = (submission: Submission): ContractError =>
+  new ContractError(
+    "forbidden",
+    "This file is sensitive. Only humans in a session, reviewers and admins can open it.",
+    {
+      about: aboutOf(submission),
+      nextActions: [{ action: "request_handoff", hint: "Hand the submission over to a human, who may see the file." }],
+    },
+  );
+
+/** A short-lived URL for a confirmed file, for callers who may see its value. */
 export async function getUpload(context: Context, call: GetUploadCall): Promise<Answer<GetUploadResponse>> {
-  const { deps } = context;
-  const found = await runRead(context, call, "getUpload");
-  const { submission, intake, now, sight, readToken } = found;
+  return await runRead(context, call, {
+    operation: "getUpload",
+    use: (found) => signDownload(context, call, found),
+  });
+}
+
+async function signDownload(
+  { deps }: Context,
+  call: GetUploadCall,
+  found: Readable,
+): Promise<Answer<GetUploadResponse>> {
+  const { submission, intake, now, sight } = found;
   if (sight === "state") throw staleReader(submission);
   const upload = submission.uploads.find(({ uploadId }) => uploadId === call.uploadId);
   const file = upload?.confirmed;
-  if (upload === undefined || file === undefined) throw noUpload();
-  if (sight === "masked" && isMaskedAt(intake.pathOf(upload.field), intake)) throw noUpload();
-  const { way } = requireStorage(deps.uploads);
-  const { policy } = deps.settings;
-  const { filename, mimeType, sizeBytes, sha256, uploadId } = file;
-  const name = fileOf(submission, uploadId);
-  const expiresAt = now + policy.downloadTtlMs;
-  const as = { disposition: attachment(filename), mimeType: servedType(mimeType), ttlMs: policy.downloadTtlMs };
-  const url =
-    way.kind === "direct"
-      ? await inContract(way.signGet(name, as))
-      : await signedUrl(deps, { ...name, use: "get", sizeBytes, mimeType, expiresAt });
-  const shown: Shown = { submission, intake, now, policy, ...(readToken !== undefined && { token: readToken }) };
-  const told = { uploadId, url, expiresAt: toIso(expiresAt), filename, mimeType, sizeBytes, sha256 };
-  return answerWith({ ...markOf(shown), ...told }, shown);
+  if (upload === undefined) throw unknownUpload(submission, call.uploadId, { intake, now });
+  if (file === undefined) throw notConfirmed(submission, upload, intake);
+  if (sight === "masked" && isMaskedAt(intake.pathOf(upload.field), intake)) {
+    throw sensitiveFile(submission);
+  }
+  const shown = show(deps, found, found.held);
+  return answerWith({ ...markOf(shown), ...(await linkTo(deps, { submission, file, now })) }, shown);
 }

@@ -12,17 +12,20 @@ import { checkDefinition } from "../domain/intake/check-definition.ts";
 import { INTAKES_CHANGED } from "../ports/events.ts";
 import type { StoredIntake } from "../ports/intakes.ts";
 import type { Caller } from "./caller.ts";
-import type { Answer } from "./support/answer.ts";
-import { authenticate, hasRole, reachesIntake, requirePrincipal, requireRole } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { keepEventWebhooks } from "./support/event-webhooks.ts";
-import { viewOf } from "./support/intake-view.ts";
-import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
+import type { Context } from "./context.ts";
+import { refuseUnservable } from "./delivery/destination.ts";
+import { refuseAgentGates } from "./identity/agent-gates.ts";
+import { authenticate, hasRole, reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { DEFAULT_TENANT } from "./keys.ts";
+import type { Answer } from "./read/answer.ts";
+import { viewOf } from "./read/intake-view.ts";
+import { endPage, openPage } from "./read/paging.ts";
+import { keepEventWebhooks } from "./webhooks/event-webhooks.ts";
 
 const LIST = "intakes";
-const notThere = (): ContractError => new ContractError("not_found", "There is no such intake.");
+const notThere = (): ContractError => new ContractError("not_found", "This intake doesn't exist.");
 
-/** A public intake is readable by everybody; any other one by a key of its tenant that reaches it. */
+/** A public intake is readable by everyone; any other by an API key of its tenant that has access to it. */
 async function visibleIntake(
   context: Context,
   call: { caller: Caller; intakeId: string },
@@ -32,8 +35,7 @@ async function visibleIntake(
   const stored = await deps.backend.intakes.get(call.intakeId);
   const forAdmin = principal !== undefined && stored?.tenant === principal.tenant && hasRole(principal, "admin");
   if (stored?.definition.access === "public" && !stored.retired) return { stored, forAdmin };
-  if (principal === undefined)
-    throw new ContractError("unauthorized", "This needs an API key: Authorization: Bearer fbk_…");
+  if (principal === undefined) throw new ContractError("unauthorized", "This needs an API key.");
   if (stored === undefined || stored.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId))
     throw notThere();
   return { stored, forAdmin };
@@ -55,26 +57,32 @@ export async function getIntakeSchema(
   return { body: { ok: true, intakeId: definition.id, version: definition.version, schema: definition.schema } };
 }
 
+const isOpenToAll = ({ definition, retired }: StoredIntake): boolean => definition.access === "public" && !retired;
+
+/** All intakes that an API key has access to; without one, the public ones. */
 export async function listIntakes(
   context: Context,
   call: { caller: Caller; query: ListIntakesQuery },
 ): Promise<Answer<ListIntakesResponse>> {
   const { deps } = context;
-  const principal = await requirePrincipal(deps, call.caller);
-  const { limit: size, pageToken } = call.query;
-  const { query, after } = await openPage(deps, LIST, {
-    pageToken,
-    limit: size === undefined ? undefined : String(size),
-  });
-  const limit = Number(query.limit ?? DEFAULT_PAGE);
+  const principal = await authenticate(deps, call.caller);
+  const page = await openPage(deps, { list: LIST, principal }, call.query);
+  const { after, limit } = page;
   const rows = await deps.backend.intakes.list(
-    { tenant: principal.tenant, ...(after !== undefined && { after }) },
+    { tenant: principal?.tenant ?? DEFAULT_TENANT, ...(after !== undefined && { after }) },
     limit + 1,
   );
-  const page = rows.slice(0, limit);
-  const items = page.filter(({ definition }) => reachesIntake(principal, definition.id)).map(summary);
-  const last = rows.length > limit ? page.at(-1)?.definition.id : undefined;
-  return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
+  const shown = rows.slice(0, limit);
+  const items = shown
+    .filter(principal === undefined ? isOpenToAll : ({ definition }) => reachesIntake(principal, definition.id))
+    .map(summary);
+  const last = rows.length > limit ? shown.at(-1)?.definition.id : undefined;
+  // A caller who sees only some of them gets no total.
+  const count =
+    principal !== undefined && principal.intakes === undefined
+      ? (atMost: number) => deps.backend.intakes.count({ tenant: principal.tenant }, atMost)
+      : undefined;
+  return { body: { ok: true, items, ...(await endPage(deps, page, { after: last, shown: items.length, count })) } };
 }
 
 const summary = ({ definition, retired, source }: StoredIntake): ListIntakesResponse["items"][number] => ({
@@ -95,7 +103,7 @@ export async function putIntake(
   requireRole(principal, "admin");
   if (!reachesIntake(principal, call.intakeId)) throw notThere();
   const definition = checkDefinition(call.definition, { maxFields: context.deps.settings.maxSchemaFields });
-  if (definition.id !== call.intakeId) throw new ContractError("bad_request", "id is not the id of the path.");
+  if (definition.id !== call.intakeId) throw new ContractError("bad_request", "id must be the same as in the path.");
   return await registerIntake(context, { tenant: principal.tenant, source: "api", definition });
 }
 
@@ -107,10 +115,14 @@ interface NewIntake {
   definition: IntakeDefinition;
 }
 
-/** Makes a checked definition the current one of its id. What it says again changes nothing; any change needs a version. */
+/**
+ * Makes a checked definition the current one for its id. Registering the same again changes nothing; any change needs a
+ * new version.
+ */
 export async function registerIntake(context: Context, intake: NewIntake): Promise<Answer<IntakeResponse>> {
+  refuseUnservable(context.deps, intake.definition.destination);
   const answer = await makeCurrent(context, intake);
-  // Also when nothing changed: whoever made it current may have died before this.
+  // Even if nothing changed: whoever registered it may have died before this step.
   await keepEventWebhooks(context, intake.definition.id);
   return answer;
 }
@@ -126,30 +138,58 @@ async function makeCurrent(context: Context, intake: NewIntake): Promise<Answer<
       return { body: { ok: true, intake: viewOf(known, { forAdmin: true }) } };
     }
     refuseClash(known, { ...intake, digest });
+    await refuseOlder(context, known, { ...intake, digest });
+    await refuseAgentGates(context.deps, intake);
     const put = await intakes.put({ tenant, source, definition, digest }, known?.digest);
-    // Tool names of the agent protocol take `-` and `_` alike on some hosts.
+    // Some MCP hosts don't distinguish `-` and `_` in tool names.
     if (put === "collides")
-      throw new ContractError("conflict", `The intake id ${definition.id} collides with another one.`);
+      throw new ContractError(
+        "conflict",
+        `The intake id ${definition.id} differs from an existing one only in - and _. Choose another.`,
+      );
     if (put === "stored") {
       context.deps.wakeups.notify(INTAKES_CHANGED);
       const created = known === undefined || known.retired;
       return { body: { ok: true, intake: viewOf({ ...intake, retired: false }, { forAdmin: true }) }, created };
     }
   }
-  throw new ContractError("conflict", "Others keep changing this intake.", { retryable: true });
+  throw new ContractError("conflict", "This intake is being changed by others right now. Try again.", {
+    retryable: true,
+  });
+}
+
+/**
+ * Replaced definitions are kept, so they can be recognized. A folder that still has one is older than the store, and
+ * starting with it would revert the definition for everyone.
+ */
+async function refuseOlder(
+  { deps }: Context,
+  known: StoredIntake | undefined,
+  { source, definition, digest }: NewIntake & { digest: string },
+): Promise<void> {
+  if (source !== "folder" || known === undefined || known.digest === digest) return;
+  if ((await deps.backend.intakes.definition(digest)) === undefined) return;
+  throw new ContractError(
+    "conflict",
+    `Version ${definition.version} of the intake ${definition.id} was replaced by version ${known.definition.version}. Bring the folder ` +
+      "of intakes up to date; to go back on purpose, give the old definition a new version.",
+  );
 }
 
 function refuseClash(known: StoredIntake | undefined, next: NewIntake & { digest: string }): void {
   if (known === undefined) return;
   const { id, version } = next.definition;
-  if (known.tenant !== next.tenant) throw new ContractError("conflict", `The intake id ${id} is taken.`);
+  if (known.tenant !== next.tenant) throw new ContractError("conflict", `The intake id ${id} is already taken.`);
   if (known.source === "folder" && next.source === "api" && !known.retired) {
-    throw new ContractError("conflict", `The intake ${id} is defined by the server's folder of intakes.`);
+    throw new ContractError(
+      "conflict",
+      `The intake ${id} is defined by a file in the server's intakes folder. Change it there.`,
+    );
   }
   if (known.digest !== next.digest && known.definition.version === version) {
     throw new ContractError(
       "conflict",
-      `The intake ${id} changed and is still version ${version}: give it another version.`,
+      `The intake ${id} was changed but still has version ${version}. Give it a new version.`,
     );
   }
 }
@@ -165,7 +205,10 @@ export async function retireIntake(
   if (known === undefined || known.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId))
     throw notThere();
   if (known.source === "folder") {
-    throw new ContractError("conflict", `The intake ${call.intakeId} is defined by the server's folder of intakes.`);
+    throw new ContractError(
+      "conflict",
+      `The intake ${call.intakeId} is defined by a file in the server's intakes folder. Change it there.`,
+    );
   }
   if (!known.retired) {
     await intakes.retire({ tenant: principal.tenant, id: call.intakeId });

@@ -4,11 +4,11 @@ import { sha256 } from "../domain/hashing.ts";
 import { toIso } from "../domain/instant.ts";
 import type { ApiKey } from "../ports/keys.ts";
 import type { Caller } from "./caller.ts";
-import { normalize } from "./support/actors.ts";
-import type { Answer } from "./support/answer.ts";
-import { requirePrincipal, requireRole } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
+import type { Context } from "./context.ts";
+import { normalize } from "./identity/actors.ts";
+import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import type { Answer } from "./read/answer.ts";
+import { endPage, openPage } from "./read/paging.ts";
 
 const LIST = "keys";
 export const DEFAULT_TENANT = "default";
@@ -20,21 +20,22 @@ export async function createKey(
   const principal = await requirePrincipal(context.deps, call.caller);
   requireRole(principal, "admin");
   const tenant = call.request.tenant ?? principal.tenant;
-  // The operator's tenant makes tenants; an admin within one stays within it, and a limited key makes no wider one.
+  // The operator's tenant creates tenants; other admins stay within their own, and a limited API key can't create a
+  // wider one.
   if (tenant !== principal.tenant && principal.tenant !== DEFAULT_TENANT) {
-    throw new ContractError("forbidden", "This key may make keys of its own tenant only.");
+    throw new ContractError("forbidden", "This key may only create keys for its own tenant.");
   }
   if (!isWithin(call.request.intakes, principal.intakes)) {
-    throw new ContractError("forbidden", "This key may make keys for its own intakes only.");
+    throw new ContractError("forbidden", "This key may only create keys for its own intakes.");
   }
   return { body: { ok: true, ...(await issueKey(context, call.request, tenant)) }, created: true };
 }
 
-/** A key that is limited to some intakes has to do with keys of these alone. */
+/** An API key limited to some intakes can only manage keys within these. */
 const isWithin = (intakes: readonly string[] | undefined, reach: readonly string[] | undefined): boolean =>
   reach === undefined || (intakes?.every((id) => reach.includes(id)) ?? false);
 
-/** Adds a key and tells it, this once. */
+/** Adds an API key and returns it, this once. */
 export async function issueKey(
   { deps }: Context,
   request: CreateKeyRequest,
@@ -45,7 +46,7 @@ export async function issueKey(
   const keyId = deps.random.newId("key");
   const now = await deps.backend.deadlines.now();
   if (expiresAt !== undefined && Date.parse(expiresAt) <= now) {
-    throw new ContractError("bad_request", "expiresAt is over: the key could never be used.");
+    throw new ContractError("bad_request", "expiresAt is in the past, so the key could never be used.");
   }
   const created: ApiKey = {
     keyId,
@@ -70,12 +71,8 @@ export async function listKeys(
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "admin");
-  const { limit: size, pageToken } = call.query;
-  const { query, after } = await openPage(deps, LIST, {
-    pageToken,
-    limit: size === undefined ? undefined : String(size),
-  });
-  const limit = Number(query.limit ?? DEFAULT_PAGE);
+  const page = await openPage(deps, { list: LIST, principal }, call.query);
+  const { after, limit } = page;
   const rows = await deps.backend.keys.list(
     { tenant: principal.tenant, ...(after !== undefined && { after }) },
     limit + 1,
@@ -85,7 +82,12 @@ export async function listKeys(
     .slice(0, limit)
     .filter((key) => isWithin(key.intakes, principal.intakes))
     .map(keyView);
-  return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
+  // A caller who sees only some of them gets no total.
+  const count =
+    principal.intakes === undefined
+      ? (atMost: number) => deps.backend.keys.count({ tenant: principal.tenant }, atMost)
+      : undefined;
+  return { body: { ok: true, items, ...(await endPage(deps, page, { after: last, shown: items.length, count })) } };
 }
 
 export const keyView = (key: ApiKey): ListKeysResponse["items"][number] => ({
@@ -111,6 +113,6 @@ export async function revokeKey(
   const known = principal.intakes === undefined ? undefined : await keys.get({ tenant, keyId: call.keyId });
   const isMine = principal.intakes === undefined || (known !== undefined && isWithin(known.intakes, principal.intakes));
   if (!isMine || !(await keys.revoke({ tenant, keyId: call.keyId })))
-    throw new ContractError("not_found", "There is no such key.");
+    throw new ContractError("not_found", "This key doesn't exist.");
   return { body: { ok: true, keyId: call.keyId, revoked: true } };
 }

@@ -2,24 +2,27 @@ import type { HandoffView, ListHandoffsResponse } from "@formbridge/contract";
 import type { Handoff } from "../domain/handoffs/handoff.ts";
 import { statusOf } from "../domain/handoffs/sessions.ts";
 import { toIso } from "../domain/instant.ts";
+import type { Context } from "./context.ts";
 import { staleReader } from "./get-events.ts";
-import { type Answer, answerWith, markOf, type Shown } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { openNote } from "./support/handoff-links.ts";
-import { mayHoldToken, requireHolder } from "./support/resolve-target.ts";
-import { type ReadCall, runRead } from "./support/run-read.ts";
+import { mayHoldToken, requireHolder } from "./identity/resolve-target.ts";
+import { openNote } from "./links/handoff-links.ts";
+import { type Answer, answerWith, markOf, type Shown, show } from "./read/answer.ts";
+import { type ReadCall, runRead } from "./read/run-read.ts";
 
-/** Who was given the submission, and who came. Links are not told again: only their hashes are kept. */
+/** A submission's hand-offs and their sessions. Links aren't shown again: only their hashes are stored. */
 export async function listHandoffs(context: Context, call: ReadCall): Promise<Answer<ListHandoffsResponse>> {
   const { deps } = context;
-  const found = await runRead(context, call, "listHandoffs");
-  const { submission, intake, now, readToken } = found;
-  requireHolder(found);
-  if (found.token?.standing === "stale" && !mayHoldToken(found.principal, submission)) throw staleReader(submission);
-  const { policy } = deps.settings;
-  const shown: Shown = { submission, intake, now, policy, ...(readToken !== undefined && { token: readToken }) };
-  const rows = await deps.backend.handoffs.ofSubmission(submission.submissionId);
-  return answerWith({ ...markOf(shown), items: rows.map((row) => viewOf(context, row, shown)) }, shown);
+  return await runRead(context, call, {
+    operation: "listHandoffs",
+    async use(found) {
+      const { submission, token, principal } = found;
+      requireHolder(found);
+      if (token?.standing === "stale" && !mayHoldToken(principal, submission)) throw staleReader(submission);
+      const shown = show(deps, found, found.held);
+      const rows = await deps.backend.handoffs.ofSubmission(submission.submissionId);
+      return answerWith({ ...markOf(shown), items: rows.map((row) => viewOf(context, row, shown)) }, shown);
+    },
+  });
 }
 
 function viewOf({ deps }: Context, handoff: Handoff, { submission, now, policy }: Shown): HandoffView {

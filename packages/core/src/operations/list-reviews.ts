@@ -1,20 +1,23 @@
 import type { ListReviewsQuery, ListReviewsResponse, ReviewItem } from "@formbridge/contract";
 import { toIso } from "../domain/instant.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
-import { barredFrom, isEscalated } from "../domain/review/reviewers.ts";
+import { barredFrom, gateOf, isEscalated, namesOf } from "../domain/review/reviewers.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
-import type { Answer } from "./support/answer.ts";
-import { reachesIntake, requirePrincipal, requireRole } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
+import type { Context } from "./context.ts";
+import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import type { Answer } from "./read/answer.ts";
+import { endPage, openPage } from "./read/paging.ts";
 
 const LIST = "reviews";
-/** What waits for others is looked over here: a page may take several looks, and comes short, or empty, when these were not enough. */
+/**
+ * Submissions that wait for other reviewers are skipped here: a page may take several reads, and is short or empty if
+ * these weren't enough.
+ */
 const MAX_LOOKS = 5;
 
-/** What waits for this reviewer now, oldest first. */
+/** What waits for this reviewer, oldest first. */
 export async function listReviews(
   context: Context,
   call: { caller: Caller; query: ListReviewsQuery },
@@ -22,25 +25,24 @@ export async function listReviews(
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "reviewer", "admin");
-  const { limit: size, ...given } = call.query;
-  const { query, after } = await openPage(deps, LIST, { ...given, ...(size !== undefined && { limit: String(size) }) });
-  const limit = Number(query.limit ?? DEFAULT_PAGE);
+  const page = await openPage(deps, { list: LIST, principal }, call.query);
+  const { query, after, limit } = page;
   const filter = filterFor(principal, query.intakeId);
   const items: ReviewItem[] = [];
   let last = after ?? "";
+  const ended = async (next: string | undefined) => ({
+    body: { ok: true as const, items, ...(await endPage(deps, page, { after: next, shown: items.length })) },
+  });
   for (let looks = 1; ; looks++) {
     const rows = await deps.backend.submissions.list(filter, { limit: limit + 1, after: last });
     for (const { submission } of rows) {
       const item = itemFor(principal, submission, await context.catalog.byDigest(submission.definition));
-      if (item !== undefined && items.length === limit) {
-        return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
-      }
+      if (item !== undefined && items.length === limit) return await ended(last);
       last = submission.submissionId;
       if (item !== undefined) items.push(item);
     }
-    if (rows.length <= limit) return { body: { ok: true, items } };
-    if (looks >= MAX_LOOKS)
-      return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
+    if (rows.length <= limit) return await ended(undefined);
+    if (looks >= MAX_LOOKS) return await ended(last);
   }
 }
 
@@ -50,17 +52,18 @@ function filterFor(principal: Principal, intakeId: string | undefined): Submissi
   return { tenant: principal.tenant, states: ["needs_review"], ...(intakeIds && { intakeIds }) };
 }
 
-/** Undefined: this reviewer has nothing to decide here, or has done so. */
+/** Undefined if this reviewer has nothing to decide here, or has already decided. */
 function itemFor(principal: Principal, submission: Submission, intake: CompiledIntake): ReviewItem | undefined {
   if (submission.state !== "needs_review") return undefined;
   const { gateIndex, requestedAt, approvals } = submission.review;
-  const gate = intake.definition.approvalGates?.[gateIndex];
-  if (gate === undefined || barredFrom(submission, gate, principal) !== undefined) return undefined;
+  const gate = gateOf(submission, intake.definition.approvalGates);
+  if (barredFrom(submission, gate, principal) !== undefined) return undefined;
   return {
     submissionId: submission.submissionId,
     intakeId: submission.intakeId,
+    intakeName: intake.definition.name,
     version: submission.version,
-    gate: gate.name,
+    ...namesOf(gate),
     requestedAt: toIso(requestedAt),
     ...(isEscalated(submission, gateIndex) && { escalated: true as const }),
     approvals: approvals.length,

@@ -1,14 +1,16 @@
 import type { ListSubmissionsQuery, ListSubmissionsResponse, SubmissionState } from "@formbridge/contract";
+import { readAt } from "../domain/decide/expire.ts";
 import { ContractError } from "../domain/error.ts";
+import { pastBefore } from "../domain/policy.ts";
 import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
-import type { Answer } from "./support/answer.ts";
-import { hasRole, reachesIntake, requirePrincipal } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { openRow } from "./support/open-snapshot.ts";
-import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
-import { summaryOf } from "./support/record.ts";
-import { maySee } from "./support/resolve-target.ts";
+import type { Context } from "./context.ts";
+import { hasRole, reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
+import { maySee } from "./identity/resolve-target.ts";
+import type { Answer } from "./read/answer.ts";
+import { openRow } from "./read/open-snapshot.ts";
+import { endPage, openPage } from "./read/paging.ts";
+import { summaryOf } from "./read/record.ts";
 
 const LIST = "submissions";
 const MAX_LOOKS = 5;
@@ -19,13 +21,20 @@ export async function listSubmissions(
 ): Promise<Answer<ListSubmissionsResponse>> {
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
-  const { limit: size, ...given } = call.query;
-  const { query, after } = await openPage(deps, LIST, { ...given, ...(size !== undefined && { limit: String(size) }) });
-  const limit = Number(query.limit ?? DEFAULT_PAGE);
-  const filter = filterFor(principal, query);
+  const page = await openPage(deps, { list: LIST, principal }, call.query);
+  const { query, after, limit } = page;
+  const { policy } = deps.settings;
+  const now = await deps.backend.deadlines.now();
+  const filter = { ...filterFor(principal, query), expiredBefore: pastBefore(now, policy) };
   const items: ListSubmissionsResponse["items"] = [];
   let before = after;
-  // What a reviewer may not see is left out here, so a page may take more than one look; a few at the most.
+  const count = isCountable(principal, filter)
+    ? (atMost: number) => deps.backend.submissions.count(filter, atMost)
+    : undefined;
+  const ended = async (next: string | undefined) => ({
+    body: { ok: true as const, items, ...(await endPage(deps, page, { after: next, shown: items.length, count })) },
+  });
+  // What a reviewer may not see is skipped here, so a page may take a few reads.
   for (let looks = 1; ; looks++) {
     const rows = await deps.backend.submissions.list(filter, {
       limit: limit + 1,
@@ -34,17 +43,26 @@ export async function listSubmissions(
     for (const row of rows) {
       const intake = await context.catalog.byDigest(row.submission.definition);
       const isVisible = maySee(principal, row.submission, intake);
-      if (isVisible && items.length === limit) {
-        return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: before })) } };
-      }
+      if (isVisible && items.length === limit) return await ended(before);
       before = row.submission.submissionId;
       if (!isVisible) continue;
-      items.push(summaryOf(openRow(deps.sealer, row), { intake, values: query.fields === "true" }));
+      items.push(
+        summaryOf(readAt(openRow(deps.sealer, row), now, policy), { intake, values: query.fields === "true" }),
+      );
     }
-    if (rows.length <= limit) return { body: { ok: true, items } };
-    if (looks >= MAX_LOOKS)
-      return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: before })) } };
+    if (rows.length <= limit) return await ended(undefined);
+    if (looks >= MAX_LOOKS) return await ended(before);
   }
+}
+
+/**
+ * A reviewer sees some of what matches, and an agent may not see what was only declared in its actor's name. And a count
+ * that no index answers would read every row of a large tenant.
+ */
+function isCountable(principal: Principal, { intakeIds, states, createdById, from, until }: SubmissionFilter): boolean {
+  const chosen = [intakeIds, states, createdById].filter((one) => one !== undefined);
+  const isIndexed = chosen.length <= 1 && (intakeIds?.length ?? 1) <= 1 && from === undefined && until === undefined;
+  return isIndexed && hasRole(principal, "admin", "viewer");
 }
 
 function filterFor(principal: Principal, query: Record<string, string>): SubmissionFilter {
@@ -52,7 +70,7 @@ function filterFor(principal: Principal, query: Record<string, string>): Submiss
   const seesAll = hasRole(principal, "admin", "viewer", "reviewer");
   const own = seesAll ? createdBy : principal.actor.id;
   if (!seesAll && createdBy !== undefined && createdBy !== own) {
-    throw new ContractError("forbidden", "This key lists what its actor created.");
+    throw new ContractError("forbidden", "This key may only list what its actor created. Leave createdBy out.");
   }
   const intakeIds =
     intakeId === undefined ? principal.intakes : [intakeId].filter((id) => reachesIntake(principal, id));

@@ -8,27 +8,27 @@ import {
   type ReviewNotice,
   readNotice,
 } from "../domain/notices/notice.ts";
-import { decideReviewLink, gateOf } from "../domain/review/link-standing.ts";
-import { barredFrom } from "../domain/review/reviewers.ts";
+import { decideReviewLink } from "../domain/review/link-standing.ts";
+import { barredFrom, gateOf } from "../domain/review/reviewers.ts";
 import { isEditable } from "../domain/transitions.ts";
 import type { Receipt } from "../ports/courier.ts";
 import type { Job } from "../ports/jobs.ts";
 import { type Mail, MailRefused } from "../ports/mailer.ts";
-import { expiryLetter, finishedLetter, rejectionLetter } from "./mails/progress.ts";
-import { type Letter, render } from "./mails/render.ts";
-import { type Asked, escalationLetter, reviewLetter } from "./mails/reviews.ts";
-import { actOnLatest } from "./support/act-on-latest.ts";
-import { contactOf } from "./support/contact.ts";
-import type { Context } from "./support/context.ts";
-import { loadOpened, type Opened } from "./support/load-opened.ts";
-import { noticeParcel } from "./support/notice-parcel.ts";
+import type { Context } from "./context.ts";
+import { contactOf } from "./notices/contact.ts";
+import { outgoingNotice } from "./notices/outgoing-notice.ts";
+import { expiryLetter, finishedLetter, rejectionLetter } from "./notices/progress.ts";
+import { type Letter, render } from "./notices/render.ts";
+import { type Asked, escalationLetter, reviewLetter } from "./notices/reviews.ts";
+import { loadOpened, type Opened } from "./read/load-opened.ts";
+import { actOnLatest } from "./write/act-on-latest.ts";
 
 const POSTMASTER = { kind: "system", id: "postmaster" } as const;
-/** Eight attempts over about a day: after that, nobody waits for the news. */
+/** Eight attempts over about a day; after that the notice is outdated. */
 const RETRIES = { maxAttempts: 8, initialDelayMs: 10_000, maxDelayMs: 21_600_000, factor: 4, jitter: true };
 
 /**
- * Tells one person one thing by mail, or a program by a webhook. What has passed by the time that it would be told is not told. At least once: a worker that
+ * Sends one notice, by mail or to the operator's webhook, unless it is outdated by then. At least once: a worker that
  * dies after sending sends again.
  */
 export async function notify(context: Context, job: Job, signal: AbortSignal): Promise<void> {
@@ -37,7 +37,7 @@ export async function notify(context: Context, job: Job, signal: AbortSignal): P
     if (notice?.what === "hook") await callHook(context, job, { notice, signal });
     else if (notice !== undefined) await sendMail(context, job, notice);
   } catch (cause) {
-    // Whatever failed, be it ours: what can't be told has its last attempt, too.
+    // Whatever failed, even a bug of ours, counts as an attempt.
     await postpone(context, job, cause);
     throw cause;
   }
@@ -53,7 +53,7 @@ async function sendMail(context: Context, job: Job, notice: MailNotice): Promise
   instrumentation.record({ name: "notice", outcome: "sent" });
 }
 
-/** The operator's webhook did not take it. */
+/** The operator's webhook didn't accept it. */
 class HookFailed extends Error {
   readonly failure: { final?: true; retryAfterMs?: number };
 
@@ -84,14 +84,15 @@ async function callHook(
 ): Promise<void> {
   const { courier, notifyUrl: url } = context.deps;
   const found = url === undefined ? undefined : await loadOpened(context, job);
-  const parcel = found && url !== undefined ? noticeParcel(context.deps, job, { notice, found, url }) : undefined;
-  const receipt = parcel && (await courier.send(parcel, signal));
+  const outgoing = found && url !== undefined ? outgoingNotice(context.deps, job, { notice, found, url }) : undefined;
+  const receipt = outgoing && (await courier.send(outgoing, signal));
   if (receipt?.kind === "failed") throw new HookFailed(receipt);
+  if (receipt !== undefined) context.deps.instrumentation.record({ name: "notice", outcome: "sent" });
 }
 
 type MailNotice = Exclude<Notice, HookNotice>;
 
-/** The mail as things stand; undefined when there is nothing to tell, or nobody to tell it to. */
+/** The mail for the current state; undefined if there is nothing to say, or nobody to send it to. */
 async function compose(context: Context, job: Job, notice: MailNotice): Promise<Mail | undefined> {
   if ("gateIndex" in notice) return await askToReview(context, job, notice);
   const found = await loadOpened(context, job);
@@ -108,8 +109,10 @@ function progressLetter(
   const until = submission.expiresAt;
   switch (what) {
     case "rejected": {
-      const { reasons } = submission.rejections.at(-1) ?? {};
-      return submission.state === "rejected" && reasons ? rejectionLetter({ ...about, reasons, until }) : undefined;
+      const last = submission.rejections.at(-1);
+      if (submission.state !== "rejected" || last === undefined) return undefined;
+      const ofFields = Object.entries(last.fieldReasons ?? {}).map(([path, reason]) => `${path}: ${reason}`);
+      return rejectionLetter({ ...about, reasons: [...last.reasons, ...ofFields], until });
     }
     case "finalized":
       return submission.state === "finalized" ? finishedLetter(about) : undefined;
@@ -119,8 +122,8 @@ function progressLetter(
 }
 
 /**
- * Makes the link and commits it, then hands over its mail: nothing but the mail holds the link in clear. A try that fails leaves a
- * link that nobody has; the next one takes its place.
+ * Commits the link, then mails it: only the mail contains the link in clear. A failed attempt leaves a link that nobody
+ * has; the next one replaces it.
  */
 async function askToReview(context: Context, job: Job, notice: ReviewNotice): Promise<Mail | undefined> {
   const { deps } = context;
@@ -139,7 +142,7 @@ async function askToReview(context: Context, job: Job, notice: ReviewNotice): Pr
       const decision = decideReviewLink(submission, link, { now, policy: deps.settings.policy });
       const asked: Asked = {
         intake: intake.definition.name,
-        gate: gate.name,
+        gate: gate.label ?? gate.name,
         submissionId: submission.submissionId,
         requestedAt: submission.review.requestedAt,
         url: `${deps.publicUrl()}/reviews/${secret}`,

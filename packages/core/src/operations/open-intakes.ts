@@ -1,14 +1,14 @@
-import type { IntakeResponse } from "@formbridge/contract";
+import type { IntakeResponse, Role } from "@formbridge/contract";
 import type { Hash } from "../domain/hashing.ts";
 import { INTAKES_CHANGED } from "../ports/events.ts";
 import type { Caller } from "./caller.ts";
+import type { Context } from "./context.ts";
+import { authenticate, reachesIntake } from "./identity/authenticate.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
-import { authenticate, reachesIntake } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { viewOf } from "./support/intake-view.ts";
+import { viewOf } from "./read/intake-view.ts";
 
 export interface OpenIntake {
-  /** Names the content: the same digest is the same definition. */
+  /** Identifies the content: the same digest means the same definition. */
   digest: Hash;
   /** Without secrets. */
   definition: IntakeResponse["intake"];
@@ -17,14 +17,16 @@ export interface OpenIntake {
 
 export interface OpenIntakes {
   tenant: string;
+  /** The roles of the caller's API key; absent without one. */
+  roles?: readonly Role[];
   intakes: OpenIntake[];
 }
 
 const MAX_INTAKES = 1_000;
 
 /**
- * The intakes that a caller sees, whole, for a binding that makes something of each of them. Without a key these are the public
- * ones of the operator's own tenant. Retired ones are among them: what runs goes on.
+ * The full intakes that a caller can see, for a binding that builds something from each. Without an API key, the public
+ * ones of the operator's own tenant. Includes retired ones, because open submissions continue.
  */
 export async function openIntakes({ deps }: Context, call: { caller: Caller }): Promise<OpenIntakes> {
   const principal = await authenticate(deps, call.caller);
@@ -38,15 +40,15 @@ export async function openIntakes({ deps }: Context, call: { caller: Caller }): 
     definition: viewOf(intake, { forAdmin: false }),
     retired: intake.retired,
   }));
-  return { tenant, intakes };
+  return { tenant, intakes, ...(principal && { roles: principal.roles }) };
 }
 
-/** Throws when the caller's credential is no longer good: for what was looked up with it a moment ago. */
+/** Throws if the caller's credential is no longer valid, before using something that was looked up with it earlier. */
 export async function checkCaller({ deps }: Context, call: { caller: Caller }): Promise<void> {
   await authenticate(deps, call.caller);
 }
 
-/** Calls when intakes may have changed, here or on another instance: a hint. Answers how to stop. */
+/** Calls back when intakes may have changed, in any instance; may get lost. Returns how to unsubscribe. */
 export async function watchIntakes({ deps }: Context, changed: () => void): Promise<() => void> {
   return deps.wakeups.subscribe(INTAKES_CHANGED, changed);
 }

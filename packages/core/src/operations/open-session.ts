@@ -1,26 +1,31 @@
 import type { ActorInput, OpenSessionRequest, OpenSessionResponse } from "@formbridge/contract";
 import type { DecideContext, Decision } from "../domain/decide/decision.ts";
-import { decideFailedCode, decideOpenSession } from "../domain/decide/open-session.ts";
+import { decideFailedCode, decideOpenSession, linkClosed } from "../domain/decide/open-session.ts";
 import { ContractError } from "../domain/error.ts";
 import type { Handoff } from "../domain/handoffs/handoff.ts";
 import { actorOfSession, statusOf, withAddress } from "../domain/handoffs/sessions.ts";
 import { sha256 } from "../domain/hashing.ts";
 import { toIso } from "../domain/instant.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
+import { handoffsIn } from "../domain/side-row.ts";
 import type { Submission } from "../domain/submission.ts";
+import { aboutOf } from "../domain/tokens/refuse-ended.ts";
 import { isTerminal } from "../domain/transitions.ts";
-import { handoffsIn, type Loaded } from "../ports/store.ts";
+import type { Loaded } from "../ports/store.ts";
+import { traceOf } from "./audit/call-trace.ts";
+import { noteFailedUse } from "./audit/note-use.ts";
 import type { Caller } from "./caller.ts";
-import { normalize } from "./support/actors.ts";
-import { type Answer, answerWith, markOf } from "./support/answer.ts";
-import { type CodeGuess, weighCode } from "./support/code-guess.ts";
-import { commitDecision } from "./support/commit.ts";
-import type { Context } from "./support/context.ts";
-import { expireIfDue } from "./support/expire-due.ts";
-import { openNote } from "./support/handoff-links.ts";
-import { openRow } from "./support/open-snapshot.ts";
-import { countCodeAttempt, countFailedLookup } from "./support/rate-limits.ts";
-import { loadSession, unknownSession } from "./support/resolve-target.ts";
+import type { Context } from "./context.ts";
+import { normalize, withProof } from "./identity/actors.ts";
+import { countCodeAttempt, countFailedLookup } from "./identity/rate-limits.ts";
+import { loadSession, unknownSession } from "./identity/resolve-target.ts";
+import { type CodeGuess, weighCode } from "./links/code-guess.ts";
+import { openNote } from "./links/handoff-links.ts";
+import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { openRow } from "./read/open-snapshot.ts";
+import { commitDecision } from "./write/commit.ts";
+import { expireIfDue } from "./write/expire-due.ts";
+import { tellingTo } from "./write/refusals.ts";
 
 export interface OpenSessionCall {
   caller: Caller;
@@ -28,42 +33,71 @@ export interface OpenSessionCall {
   request: OpenSessionRequest;
 }
 
-/** A link or code that was found, and the submission that it leads to. */
+/** A link or code that was found, and its submission. */
 interface Opening {
   loaded: Loaded;
   submission: Submission;
   intake: CompiledIntake;
   handoff?: Handoff;
-  /** The magic links that a wrong code, or a wrong address, counts against. */
+  /** The magic links that a wrong code or address counts against. */
   guessed: readonly Handoff[];
 }
 
 const MAX_TRIES = 16;
 
 /**
- * Exchanges what a link carries for a session of one's own. Only a POST does: whoever merely opens links, as mail scanners do, spends
- * nothing. Whatever is wrong with what was presented, the answer is the same.
+ * Exchanges a link's secret for a new session. Only by POST, so that merely opening links, as mail scanners do, doesn't
+ * use them up. The error is the same whatever is wrong.
  */
 export async function openSession(context: Context, call: OpenSessionCall): Promise<Answer<OpenSessionResponse>> {
   const { deps } = context;
   const present = presentedBy(context, call);
   if (call.request.code !== undefined) await countCodeAttempt(deps, call.caller);
   const secret = deps.random.session();
+  let seen: Submission | undefined;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const opening = await present();
     if (opening !== undefined && (await expireIfDue(deps, { ...opening, now: opening.loaded.now }))) continue;
     if (opening?.handoff === undefined) {
-      if (opening !== undefined && opening.guessed.length > 0 && !(await recordGuess(context, opening))) continue;
+      if (opening !== undefined && opening.guessed.length > 0 && !(await recordGuess(context, call, opening))) continue;
       await countFailedLookup(deps, call.caller);
       throw unknownSession();
     }
-    const answer = await openOne(context, call, { ...opening, handoff: opening.handoff, secret });
+    const answer = await openTold(context, call, { ...opening, handoff: opening.handoff, secret });
     if (answer !== undefined) return answer;
+    seen = opening.submission;
   }
-  throw new ContractError("service_unavailable", "The submission changes too fast.", { retryAfterMs: 100 });
+  throw tooFast(seen);
 }
 
-/** What was presented, looked up anew at each try: the session of a link, or a code with an address. */
+const tooFast = (seen: Submission | undefined): ContractError =>
+  new ContractError("service_unavailable", "The submission is being changed by others right now. Try again.", {
+    ...(seen && { about: aboutOf(seen) }),
+    retryAfterMs: 100,
+    nextActions: [{ action: "fetch_current_state", hint: "Wait, then send the same call again." }],
+  });
+
+type FoundOpening = Opening & { handoff: Handoff; secret: string };
+
+/** Whoever holds a working link may see its submission; an ended one only reveals that it existed. */
+async function openTold(
+  context: Context,
+  call: OpenSessionCall,
+  opening: FoundOpening,
+): Promise<Answer<OpenSessionResponse> | undefined> {
+  const { deps } = context;
+  const { handoff, submission, intake, loaded } = opening;
+  const closed = linkClosed(submission, handoff, { now: loaded.now, policy: deps.settings.policy });
+  const refused = { submission, intake, learns: closed === undefined ? "all" : "id" } as const;
+  return await tellingTo(deps, refused, () => {
+    if (closed === undefined) return openOne(context, call, opening);
+    const found = { submission, now: loaded.now, session: { handoff } };
+    noteFailedUse(context, { caller: call.caller, operation: "openSession", found }, closed.reason);
+    throw closed.error;
+  });
+}
+
+/** Looks up what was presented, again on each try: a link's session, or a code with an address. */
 function presentedBy(context: Context, { caller, submissionId, request }: OpenSessionCall) {
   const { deps } = context;
   const { session, code, email } = request;
@@ -86,7 +120,7 @@ async function byCode(context: Context, submissionId: string, guess: CodeGuess):
   const [first] = await handoffs.ofSubmission(submissionId);
   if (first === undefined) return undefined;
   const loaded = await store.load({ by: { id: submissionId, tenant: first.tenant } });
-  // After the submission: what changes from here on, its revision tells.
+  // Read after the submission, so that later changes show in its revision.
   const candidates = await handoffs.ofSubmission(submissionId);
   const { met, missed } = weighCode(context.deps.sealer, candidates, guess);
   return await opened(context, loaded, { ...(met && { handoff: met }), guessed: missed });
@@ -101,7 +135,7 @@ async function opened(
   const submission = openRow(deps.sealer, loaded.submission);
   const { handoff } = found;
   const clock = { now: loaded.now, policy: deps.settings.policy };
-  // What is over anyway needs no counting.
+  // An ended submission needs no counting.
   const guessed = isTerminal(submission.state)
     ? []
     : found.guessed.filter((missed) => statusOf(missed, submission, clock) === "open");
@@ -109,26 +143,28 @@ async function opened(
   return { loaded, submission, intake, guessed, ...(handoff && { handoff }) };
 }
 
-/** Undefined: the ground moved, look again. */
+/** Undefined if the submission changed meanwhile: look again. */
 async function openOne(
   context: Context,
-  { request }: OpenSessionCall,
-  opening: Opening & { handoff: Handoff; secret: string },
+  call: OpenSessionCall,
+  opening: FoundOpening,
 ): Promise<Answer<OpenSessionResponse> | undefined> {
   const { deps } = context;
+  const { request } = call;
   const { handoff, submission, intake, secret, loaded } = opening;
   const { now } = loaded;
   const note = openNote(deps.sealer, handoff);
   const given = request.actor === undefined ? undefined : normalize(request.actor as ActorInput);
   const named = actorOfSession(handoff, given, note.email ?? handoff.handoffId);
-  const actor = withAddress(named, handoff.kind === "magic_link" ? note.email : undefined);
+  const byCode = handoff.kind === "magic_link";
+  const actor = withProof(withAddress(named, byCode ? note.email : undefined), byCode ? "code" : "link");
   const decideContext = contextOf(context, opening, actor);
   const decision = decideOpenSession(submission, { handoff, actor, hash: sha256(secret) }, decideContext);
   if (decision.refusal !== undefined) throw decision.refusal;
-  const after = await committed(context, { opening, decision, actor });
+  const after = await committed(context, { call, opening, decision, actor });
   const expiresAt = handoffsIn(decision.side)[0]?.sessions.at(-1)?.expiresAt;
   if (after === undefined || expiresAt === undefined) return undefined;
-  const shown = { submission: after, intake, now, policy: deps.settings.policy };
+  const shown = show(deps, { submission: after, intake, now });
   const byHeader = request.carrier === "header";
   const body: OpenSessionResponse = {
     ...markOf(shown),
@@ -145,27 +181,27 @@ async function openOne(
 const contextOf = ({ deps }: Context, { intake, loaded }: Opening, actor: DecideContext["actor"]): DecideContext => ({
   now: loaded.now,
   actor,
-  provenHuman: false,
   intake,
   policy: deps.settings.policy,
   newId: (prefix) => deps.random.newId(prefix),
 });
 
 async function committed(
-  { deps }: Context,
-  made: { opening: Opening; decision: Decision; actor: DecideContext["actor"] },
+  context: Context,
+  made: { call: OpenSessionCall; opening: Opening; decision: Decision; actor: DecideContext["actor"]; failed?: true },
 ): Promise<Submission | undefined> {
-  const { opening, decision, actor } = made;
+  const { call, opening, decision, actor } = made;
   const { submission: before, intake, loaded } = opening;
-  const { now } = loaded;
-  const outcome = await commitDecision(deps, { operation: "openSession", before, decision, actor, now, intake });
+  const operation = made.failed === true ? "failedCode" : "openSession";
+  const about = { operation, before, decision, actor, now: loaded.now, intake, trace: traceOf(context, call.caller) };
+  const outcome = await commitDecision(context.deps, about);
   return outcome.committed.kind === "committed" ? outcome.after : undefined;
 }
 
 const GUESSER = { kind: "human", id: "code_bearer", declared: true } as const;
 
-/** False: the ground moved, and the try is not counted yet. */
-async function recordGuess(context: Context, opening: Opening): Promise<boolean> {
+/** False if the submission changed meanwhile and the attempt isn't counted yet. */
+async function recordGuess(context: Context, call: OpenSessionCall, opening: Opening): Promise<boolean> {
   const decision = decideFailedCode(opening.guessed);
-  return (await committed(context, { opening, decision, actor: GUESSER })) !== undefined;
+  return (await committed(context, { call, opening, decision, actor: GUESSER, failed: true })) !== undefined;
 }

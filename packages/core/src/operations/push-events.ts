@@ -1,117 +1,107 @@
-import { canonicalJson } from "../domain/hashing.ts";
-import type { Instant } from "../domain/instant.ts";
-import { afterRound, type FailedSend, linesOf, startOf } from "../domain/webhooks/round.ts";
-import type { Parcel, Receipt } from "../ports/courier.ts";
-import type { FeedEvent, FeedPosition } from "../ports/events.ts";
+import type { ChainedEvent } from "../domain/chained-event.ts";
+import type { FeedEvent, FeedPosition } from "../domain/webhooks/feed.ts";
+import {
+  afterRound,
+  dueLines,
+  type FailedSend,
+  type LineOutcome,
+  linesOf,
+  readsFeed,
+} from "../domain/webhooks/round.ts";
+import type { BlockedLine } from "../domain/webhooks/webhook.ts";
 import type { ClaimedWebhook } from "../ports/webhooks.ts";
-import { eventView, streamsOf } from "./get-events.ts";
-import type { Context } from "./support/context.ts";
-import { secretsAt } from "./support/webhook-secrets.ts";
+import type { Context } from "./context.ts";
+import { createSender, feedOf, lineOf, type Sender, sideBySide } from "./webhooks/event-sender.ts";
 
-/** What one round looks at. */
+/** Events per round. */
 const PAGE = 100;
-/** Submissions whose events are sent to one webhook at the same time. */
+/** How many submissions' events are sent to one webhook concurrently. */
 const LINES_AT_ONCE = 8;
-const MAX_ERROR = 500;
 
 export interface Push {
   webhook: ClaimedWebhook;
-  /** For how long it is held. */
+  /** How long the webhook is leased. */
   leaseMs: number;
   signal: AbortSignal;
 }
 
 /**
- * One round of sending to a webhook: a page of the feed, submissions side by side, each submission's events in order. What was sent and not written down, after a crash, is sent again under the same id. Answers whether there may be more.
+ * One round of sending to a webhook: a page of the feed and the blocked submissions that are due; submissions
+ * concurrently, each submission's events in order. After a crash, events that were sent but not recorded are sent again
+ * with the same id. Returns whether there may be more.
  */
 export async function pushEvents(context: Context, push: Push): Promise<boolean> {
   const { deps } = context;
-  const { webhook } = push;
-  const { tenant, types, intakes, progress } = webhook;
-  const filter = { tenant, streams: streamsOf(types), ...(types && { types }), ...(intakes && { intakeIds: intakes }) };
-  const began = webhook.leasedUntil - push.leaseMs;
-  const after = startOf(progress, began);
-  const page = await deps.backend.events.feed(filter, { after, limit: PAGE });
-  const round = createRound(context, push);
-  await round.send(linesOf(page, progress, began));
+  const { webhook, leaseMs } = push;
+  const { progress } = webhook;
+  const { position: after } = progress;
+  const began = webhook.leasedUntil - leaseMs;
+  const page = readsFeed(progress, began)
+    ? await deps.backend.events.feed(feedOf(webhook), { after, limit: PAGE })
+    : { events: [], position: after };
+  const fresh = linesOf(page, progress);
+  const sender = createSender(deps, push);
+  const round = createRound(context, { webhook, sender });
+  // If the receiver seems to be down, try one new submission rather than everything that waits.
+  const isSuspect = progress.failures > 0 && fresh.length > 0;
+  await round.sendFresh(fresh, isSuspect ? 1 : LINES_AT_ONCE);
+  if (!isSuspect || round.taken.length > 0) await round.sendBlocked(dueLines(progress, began));
+  sender.stop();
   const now = await deps.backend.deadlines.now();
-  const { taken, failed, bugs } = round;
-  const next = afterRound(progress, { began, page, taken, failed }, { now, chance: deps.random.chance() });
+  const { taken, failed, lines } = round;
+  const next = afterRound(progress, { page, taken, failed, lines }, { now, chance: deps.random.chance() });
   await deps.backend.webhooks.settle(webhook, next);
-  if (bugs.length > 0) throw bugs[0];
-  return page.events.length > 0 || page.position > after;
+  if (sender.bugs.length > 0) throw sender.bugs[0];
+  return page.events.length > 0 || page.position > after || lines.some((line) => line.after !== undefined);
 }
 
-/** Sends, and remembers what came of it. */
-function createRound(context: Context, push: Push) {
-  const { deps } = context;
-  const { webhook, leaseMs, signal } = push;
+/** Sends events and records the outcomes. */
+function createRound(context: Context, { webhook, sender }: { webhook: ClaimedWebhook; sender: Sender }) {
   const taken: FeedPosition[] = [];
-  const failed: FailedSend[] = [];
-  const bugs: unknown[] = [];
-  const secrets = secretsAt(deps, webhook, webhook.leasedUntil - leaseMs);
-  // Nothing is begun in the second half of the lease, and nothing outlasts it: by then another may hold the webhook.
-  const beginUntil = performance.now() + leaseMs / 2;
-  const late = new AbortController();
-  const ending = AbortSignal.any([signal, late.signal]);
-  // Several in a row tell of the receiver, not of what it is sent.
-  const mayBegin = (): boolean => !signal.aborted && performance.now() < beginUntil && failed.length < LINES_AT_ONCE;
+  const failed: (FailedSend & { event: FeedEvent })[] = [];
+  const lines: LineOutcome[] = [];
 
-  async function sendOne(event: FeedEvent): Promise<Receipt> {
-    try {
-      return await deps.courier.send(parcelOf(webhook, event, secrets), ending);
-    } catch (bug) {
-      bugs.push(bug);
-      return { kind: "failed", error: "The event could not be sent by the server; its log says why." };
-    }
-  }
-
-  async function sendLine(line: readonly FeedEvent[]): Promise<void> {
+  async function sendLine(line: readonly FeedEvent[], atMost: number): Promise<void> {
     for (const event of line) {
-      if (!mayBegin()) return;
-      const began = performance.now();
-      const receipt = await sendOne(event);
-      // A stop is no failure of the receiver.
-      if (receipt.kind === "failed" && signal.aborted) return;
-      deps.instrumentation.record({ name: "webhook", outcome: receipt.kind, ms: performance.now() - began });
-      if (receipt.kind === "taken") taken.push(event.position);
+      // Several failures in a row mean that the receiver is the problem, not the events.
+      if (failed.length >= atMost) return;
+      const outcome = await sender.send(event.event, { intakeId: event.intakeId, attempt: 1 });
+      if (outcome === "not tried") return;
+      if (outcome === "taken") taken.push(event.position);
       else {
-        failed.push({ ...receipt, error: plainText(receipt.error) });
+        failed.push({ ...outcome, event });
         return;
       }
     }
   }
 
+  async function sendWaiting(line: BlockedLine): Promise<void> {
+    if (lines.filter(({ next }) => next?.failed).length >= LINES_AT_ONCE || !sender.mayBegin()) return;
+    const { events, isWhole } = await lineOf(context, webhook, line);
+    let after: string | undefined;
+    const end = (rest: Pick<LineOutcome, "next">): void =>
+      void lines.push({ submissionId: line.submissionId, ...(after !== undefined && { after }), ...rest });
+    for (const event of events) {
+      const attempt = event.eventId === line.eventId ? line.failures + 1 : 1;
+      const outcome = await sender.send(event, { intakeId: line.intakeId, attempt });
+      if (outcome !== "taken") {
+        end({ next: { eventId: event.eventId, ...(outcome !== "not tried" && { failed: outcome }) } });
+        return;
+      }
+      after = event.eventId;
+    }
+    end(isWhole || after === undefined ? {} : { next: nextAfter(events) });
+  }
+
   return {
     taken,
     failed,
-    bugs,
-    async send(lines: readonly FeedEvent[][]): Promise<void> {
-      const waiting = lines.values();
-      const work = async (): Promise<void> => {
-        for (const line of waiting) await sendLine(line);
-      };
-      const timer = setTimeout(() => late.abort(), leaseMs * 0.9);
-      await Promise.all(Array.from({ length: Math.min(LINES_AT_ONCE, lines.length) }, work));
-      clearTimeout(timer);
-    },
+    lines,
+    sendFresh: (all: readonly FeedEvent[][], atOnce: number) =>
+      sideBySide(all, atOnce, (line) => sendLine(line, atOnce)),
+    sendBlocked: (all: readonly BlockedLine[]) => sideBySide(all, LINES_AT_ONCE, sendWaiting),
   };
 }
 
-/** Not every store keeps every character, and none keeps a receiver's novel. */
-const plainText = (error: string): string => error.replace(/\p{Cc}/gu, " ").slice(0, MAX_ERROR);
-
-function parcelOf(webhook: ClaimedWebhook, { event, intakeId }: FeedEvent, secrets: readonly string[]): Parcel {
-  const submittedAt: Instant = Date.parse(event.ts);
-  return {
-    deliveryId: event.eventId,
-    tenant: webhook.tenant,
-    intakeId,
-    submissionId: event.submissionId,
-    destination: { kind: "webhook", url: webhook.url },
-    body: canonicalJson({ type: event.type, timestamp: event.ts, data: eventView(event, { proof: false }) }),
-    submittedAt,
-    attempt: webhook.progress.failures + 1,
-    secrets,
-  };
-}
+/** Where to continue when there are more events than fit a page. */
+const nextAfter = (events: readonly ChainedEvent[]): { eventId: string } => ({ eventId: events.at(-1)?.eventId ?? "" });

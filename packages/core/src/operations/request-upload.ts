@@ -1,13 +1,17 @@
 import type { RequestUploadResponse } from "@formbridge/contract";
+import type { Decision } from "../domain/decide/decision.ts";
 import { decideRequestUpload, type RequestUpload } from "../domain/decide/request-upload.ts";
 import { ContractError } from "../domain/error.ts";
+import { announceAction } from "../domain/files/refusals.ts";
+import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
 import type { Submission, Upload } from "../domain/submission.ts";
+import type { Context } from "./context.ts";
 import type { Deps } from "./deps.ts";
-import { type Answer, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { fileOf, inContract, requireStorage, signedUrl } from "./support/files.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import { fileOf, inContract, requireStorage, signedUrl } from "./files/files.ts";
+import { takeQuota } from "./files/upload-quotas.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export type RequestUploadCall = WriteCall & { upload: RequestUpload };
 
@@ -16,15 +20,24 @@ type Signed = Pick<RequestUploadResponse, "method" | "url" | "headers" | "resuma
 export async function requestUpload(context: Context, call: RequestUploadCall): Promise<Answer<RequestUploadResponse>> {
   const { deps } = context;
   let granted: { upload: Upload; signed: Signed } | undefined;
+  let isCounted = false;
   return await runWrite(context, call, {
     operation: "requestUpload",
     actorRequired: true,
-    async decide(submission, decideContext) {
-      const decision = decideRequestUpload(submission, call.upload, decideContext);
-      const [event] = decision.events;
-      if (event?.type === "upload.requested") {
-        refuseTooLarge(deps, event.upload);
-        granted = { upload: event.upload, signed: await sign(deps, submission, event.upload) };
+    async decide(submission, decideContext, { principal }) {
+      const anonymous = principal === undefined && submission.createdByKey === undefined;
+      const command = { ...call.upload, ...(anonymous && { anonymous: true as const }) };
+      const decision = decideRequestUpload(submission, command, decideContext);
+      const requested = decision.events.find((event) => event.type === "upload.requested");
+      if (requested !== undefined) {
+        const { upload } = requested;
+        refuseTooLarge(deps, upload, decideContext.intake);
+        const { intake, now } = decideContext;
+        const releasedBytes = bytesOfGone(submission, decision);
+        const { caller } = call;
+        if (!isCounted) await takeQuota(context, { submission, intake, upload, releasedBytes, caller, now });
+        isCounted = true;
+        granted = { upload, signed: await sign(deps, submission, upload) };
       }
       return decision;
     },
@@ -44,15 +57,21 @@ export async function requestUpload(context: Context, call: RequestUploadCall): 
   });
 }
 
-function refuseTooLarge({ uploads }: Deps, { field, sizeBytes }: Upload): void {
+function bytesOfGone({ uploads }: Submission, { events }: Decision): number {
+  const gone = events.flatMap((event) => (event.type === "upload.abandoned" ? [event.uploadId] : []));
+  return uploads.reduce((sum, { uploadId, sizeBytes }) => sum + (gone.includes(uploadId) ? sizeBytes : 0), 0);
+}
+
+function refuseTooLarge({ uploads }: Deps, { field, sizeBytes }: Upload, intake: CompiledIntake): void {
   const { maxBytes } = requireStorage(uploads);
   if (sizeBytes <= maxBytes) return;
   const message = `This server takes files of at most ${maxBytes} bytes.`;
   const problem = { path: field, code: "file_too_large" as const, message, expected: maxBytes, received: sizeBytes };
-  throw new ContractError("invalid", message, { fields: [problem] });
+  const nextActions = [{ ...announceAction(field, message, intake), maxBytes }];
+  throw new ContractError("invalid", message, { fields: [problem], nextActions });
 }
 
-/** The way for the whole file at once, and the way on which a broken line costs only what it lost. */
+/** A URL for uploading the file at once, and one for a resumable upload. */
 async function sign(deps: Deps, submission: Submission, upload: Upload): Promise<Signed> {
   const { way } = requireStorage(deps.uploads);
   const { uploadId, sizeBytes, mimeType, expiresAt, requestedAt } = upload;

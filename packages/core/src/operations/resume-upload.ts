@@ -1,35 +1,49 @@
-import { inTime, openIncoming, refuseSealed, throughUs } from "./receive-upload.ts";
-import type { Context } from "./support/context.ts";
-import { type GrantCall, inContract, signedUrl } from "./support/files.ts";
+import type { AnnouncedFile, ReceivingWay } from "../ports/uploads.ts";
+import type { Context } from "./context.ts";
+import { type GrantCall, type Granted, inContract, signedUrl } from "./files/files.ts";
+import { inTime, openIncoming, refuseSealed, stillWanted, throughUs } from "./receive-upload.ts";
 
-/** A file that comes in pieces: how far it is, and the way to go on. */
+/** A resumable upload: how far it is, and how to continue. */
 export interface ResumableUpload {
   uploadId: string;
-  /** Where it is reached: the signed URL itself. */
+  /** The signed URL. */
   url: string;
   sizeBytes: number;
-  /** How many bytes there are. */
+  /** How many bytes have been received. */
   received(): Promise<number>;
-  /** Takes bytes that follow the ones that are there, and answers how many there are then. What came before a break is kept. */
+  /** Appends bytes after those received, and returns the new total. What arrived before a connection broke is kept. */
   append(bytes: AsyncIterable<Uint8Array>, from: number): Promise<number>;
+  explain: Granted["explain"];
 }
 
 export async function resumeUpload(context: Context, call: GrantCall): Promise<ResumableUpload> {
-  const { file, grant, leftMs } = await openIncoming(context, call, "resume");
-  const way = throughUs(context);
-  await refuseSealed(way, file);
+  const { file, grant, leftMs, explain } = await openIncoming(context, call, "resume");
+  const way = await openWay(context, file).catch((error: unknown) => {
+    throw explain(error);
+  });
   return {
     uploadId: file.name.uploadId,
     url: await signedUrl(context.deps, grant),
     sizeBytes: file.sizeBytes,
+    explain,
     async received() {
       const { bytes } = await inContract(way.received(file.name));
       if (bytes < file.sizeBytes) return bytes;
-      // Whoever sent the last byte may have died before the file was called whole; its client would send nothing more.
+      // The process may have died after the last byte but before marking the file as complete; the client would send
+      // nothing more.
       return await inContract(way.receive(file, nothing(), { from: bytes, isWhole: false }));
     },
-    append: async (bytes, from) => await inContract(way.receive(file, inTime(bytes, leftMs), { from, isWhole: false })),
+    append: async (bytes, from) =>
+      await stillWanted(context, file.name, () =>
+        inContract(way.receive(file, inTime(bytes, leftMs), { from, isWhole: false })),
+      ),
   };
+}
+
+async function openWay(context: Context, file: AnnouncedFile): Promise<ReceivingWay> {
+  const way = throughUs(context);
+  await refuseSealed(way, file);
+  return way;
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

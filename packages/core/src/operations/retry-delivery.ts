@@ -1,12 +1,12 @@
 import type { RetryDeliveryResponse } from "@formbridge/contract";
 import { decideRetryDelivery } from "../domain/decide/deliver.ts";
+import { deliveryState } from "../domain/delivery/delivery-state.ts";
 import { ContractError } from "../domain/error.ts";
-import { type Answer, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { deliveryState } from "./support/record.ts";
-import { mayHoldToken } from "./support/resolve-target.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { mayHoldToken } from "./identity/resolve-target.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export async function retryDelivery(context: Context, call: WriteCall): Promise<Answer<RetryDeliveryResponse>> {
   return await runWrite(context, call, {
@@ -14,8 +14,12 @@ export async function retryDelivery(context: Context, call: WriteCall): Promise<
     actorRequired: true,
     actsOnLocked: true,
     needsNoVersion: true,
-    authorize({ principal, submission }) {
-      if (!mayHoldToken(principal, submission)) throw new ContractError("forbidden", "This key may not retry.");
+    authorize({ token, principal, submission }) {
+      if (token !== undefined || mayHoldToken(principal, submission)) return;
+      throw new ContractError(
+        "forbidden",
+        "Restarting a delivery needs the resume token, or the key of the creator or an admin.",
+      );
     },
     decide: (submission, decideContext) => decideRetryDelivery(submission, decideContext),
     body(shown) {

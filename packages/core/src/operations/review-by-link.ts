@@ -1,20 +1,20 @@
 import type { ActorInput, ReviewRequest, ReviewResponse } from "@formbridge/contract";
 import type { DecideContext } from "../domain/decide/decision.ts";
 import { isDeliverable } from "../domain/decide/deliver.ts";
-import { decideReview } from "../domain/decide/review.ts";
+import { decideReview, verdictOf } from "../domain/decide/review.ts";
 import { ContractError } from "../domain/error.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
 import { linkActor } from "../domain/notices/notice.ts";
 import { spent } from "../domain/review/link-standing.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Caller } from "./caller.ts";
-import { isSameActor, normalize } from "./support/actors.ts";
-import { type Answer, answerWith, markOf } from "./support/answer.ts";
-import { commitDecision } from "./support/commit.ts";
-import type { Context } from "./support/context.ts";
-import { awaitFirstDelivery } from "./support/first-delivery.ts";
-import { type OpenLink, openReviewLink } from "./support/review-link.ts";
-import { waitOf } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { awaitFirstDelivery } from "./delivery/first-delivery.ts";
+import { isSameActor, normalize, notYou } from "./identity/actors.ts";
+import { type OpenLink, withReviewLink } from "./links/review-link.ts";
+import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { commitDecision } from "./write/commit.ts";
+import { waitOf } from "./write/write-spec.ts";
 
 export interface ReviewByLinkCall {
   caller: Caller;
@@ -25,47 +25,58 @@ export interface ReviewByLinkCall {
 
 const MAX_TRIES = 64;
 
-/** Decides as the person that the link was mailed to, and spends the link with the decision: only both or neither. */
+/** Decides as the person the link was mailed to, and uses the link up in the same commit. */
 export async function reviewByLink(context: Context, call: ReviewByLinkCall): Promise<Answer<ReviewResponse>> {
-  const { deps } = context;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = await openReviewLink(context, call);
-    const { link, submission, intake, now } = found;
-    const actor = linkActor(link.email);
-    refuseAnother(call.request.actor, actor);
-    const { decision: verdict, reasons } = call.request;
-    const command = { decision: verdict, roles: [], ...(reasons && { reasons }) };
-    const decision = decideReview(submission, command, contextOf(context, found, actor));
-    if (decision.refusal !== undefined) throw decision.refusal;
-    const side = [...(decision.side ?? []), { kind: "review_link" as const, link: spent(link, now) }];
-    const { committed, after } = await commitDecision(deps, {
-      operation: "review",
-      before: submission,
-      decision: { ...decision, side },
-      actor,
-      now,
-      intake,
-    });
-    if (committed.kind !== "committed") continue;
-    const settled = await afterDelivery(context, call, { after, now });
-    const shown = { submission: settled, intake, now, policy: deps.settings.policy };
-    const body: ReviewResponse = {
-      ...markOf(shown),
-      decision: verdict,
-      reviewedAt: toIso(now),
-      reviewedBy: actor,
-      ...(reasons !== undefined && { reasons }),
-      ...(settled.state === "finalized" && { finalizedAt: toIso(settled.finalizedAt) }),
-    };
-    return answerWith(body, shown);
+    const answer = await withReviewLink(context, call, (found) => decide(context, call, found));
+    if (answer !== undefined) return answer;
   }
-  throw new ContractError("service_unavailable", "The submission changes too fast.", { retryAfterMs: 100 });
+  return await withReviewLink(context, call, () => {
+    throw new ContractError("service_unavailable", "The submission is being changed by others right now. Try again.", {
+      retryAfterMs: 100,
+    });
+  });
 }
 
-/** The link says who decides; whoever says otherwise is told so. */
+/** Undefined if the submission changed meanwhile: look again. */
+async function decide(
+  context: Context,
+  call: ReviewByLinkCall,
+  found: OpenLink,
+): Promise<Answer<ReviewResponse> | undefined> {
+  const { deps } = context;
+  const { link, submission, intake, now } = found;
+  const actor = linkActor(link.email);
+  refuseAnother(call.request.actor, actor);
+  const verdict = verdictOf(call.request);
+  const decision = decideReview(submission, { ...verdict, roles: [] }, contextOf(context, found, actor));
+  if (decision.refusal !== undefined) throw decision.refusal;
+  const side = [...(decision.side ?? []), { kind: "review_link" as const, link: spent(link, now) }];
+  const { committed, after } = await commitDecision(deps, {
+    operation: "review",
+    before: submission,
+    decision: { ...decision, side },
+    actor,
+    now,
+    intake,
+  });
+  if (committed.kind !== "committed") return undefined;
+  const settled = await afterDelivery(context, call, { after, now });
+  const shown = show(deps, { submission: settled, intake, now });
+  const body: ReviewResponse = {
+    ...markOf(shown),
+    ...verdict,
+    reviewedAt: toIso(now),
+    reviewedBy: actor,
+    ...(settled.state === "finalized" && { finalizedAt: toIso(settled.finalizedAt) }),
+  };
+  return answerWith(body, shown);
+}
+
+/** The link determines who decides; a call that names someone else is refused. */
 function refuseAnother(given: ActorInput | undefined, actor: ReturnType<typeof linkActor>): void {
   if (given === undefined || isSameActor(normalize(given), actor)) return;
-  throw new ContractError("forbidden", "This link was sent to another.");
+  throw notYou("This link was sent to somebody else.");
 }
 
 const contextOf = (
@@ -75,13 +86,12 @@ const contextOf = (
 ): DecideContext => ({
   now,
   actor,
-  provenHuman: true,
   intake,
   policy: deps.settings.policy,
   newId: (prefix) => deps.random.newId(prefix),
 });
 
-/** The last approval waits for the first delivery, as one by key does. */
+/** The last approval waits for the first delivery, as with an API key. */
 async function afterDelivery(
   context: Context,
   call: ReviewByLinkCall,

@@ -1,20 +1,20 @@
-import type { ReviewRequest, ReviewResponse } from "@formbridge/contract";
+import type { ReviewResponse } from "@formbridge/contract";
 import { refuse } from "../domain/decide/decision.ts";
-import { decideReview } from "../domain/decide/review.ts";
+import { decideReview, type Verdict, verdictOf } from "../domain/decide/review.ts";
 import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
-import { type Answer, markOf } from "./support/answer.ts";
-import { requirePrincipal, requireRole } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
-export type ReviewCall = WriteCall & Pick<ReviewRequest, "decision" | "reasons">;
+export type ReviewCall = WriteCall & Verdict;
 
 export async function review(context: Context, call: ReviewCall): Promise<Answer<ReviewResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
-  const { decision, reasons } = call;
-  // A decision counts for what its reviewer saw: when it loses a race, it is not carried over to another submit.
+  const verdict = verdictOf(call);
+  // A decision applies to what the reviewer saw: after a lost race it isn't applied to another submit.
   let seen: string | undefined;
   return await runWrite(context, call, {
     operation: "review",
@@ -27,18 +27,17 @@ export async function review(context: Context, call: ReviewCall): Promise<Answer
       const submit = submission.delivery?.deliveryId;
       seen ??= submit;
       if (submit !== seen) return refuse(submittedAgain());
-      return decideReview(submission, { decision, roles: principal.roles, ...(reasons && { reasons }) }, decideContext);
+      return decideReview(submission, { ...verdict, roles: principal.roles }, decideContext);
     },
     body: (shown, actor) => ({
       ...markOf(shown),
-      decision,
+      ...verdict,
       reviewedAt: toIso(shown.now),
       reviewedBy: actor,
-      ...(reasons !== undefined && { reasons }),
       ...(shown.submission.state === "finalized" && { finalizedAt: toIso(shown.submission.finalizedAt) }),
     }),
   });
 }
 
 const submittedAgain = (): ContractError =>
-  new ContractError("conflict", "The submission was changed and submitted again; look at it before you decide.");
+  new ContractError("conflict", "The submission was changed and submitted again. Look at it before you decide.");

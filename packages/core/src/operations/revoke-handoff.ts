@@ -1,12 +1,12 @@
 import type { RevokeHandoffRequest, RevokeHandoffResponse } from "@formbridge/contract";
 import { decideRevokeHandoff } from "../domain/decide/revoke-handoff.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
-import { handoffsIn } from "../ports/store.ts";
-import { type Answer, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { requireHolder } from "./support/resolve-target.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import { handoffsIn } from "../domain/side-row.ts";
+import type { Context } from "./context.ts";
+import { requireHolder } from "./identity/resolve-target.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export type RevokeHandoffCall = WriteCall & Pick<RevokeHandoffRequest, "reason"> & { handoffId: string };
 
@@ -17,7 +17,7 @@ export async function revokeHandoff(context: Context, call: RevokeHandoffCall): 
     operation: "revokeHandoff",
     actorRequired: false,
     actsOnLocked: true,
-    // A key need not look first: a link that leaked is shut whatever happened meanwhile.
+    // With an API key no version is needed: a leaked link must be revocable whatever happened meanwhile.
     needsNoVersion: true,
     authorize: requireHolder,
     async decide(submission, decideContext) {

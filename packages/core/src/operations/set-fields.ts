@@ -1,10 +1,10 @@
 import type { SetFieldsRequest, SetFieldsResponse } from "@formbridge/contract";
 import { decideSetFields } from "../domain/decide/set-fields.ts";
 import { toIso } from "../domain/instant.ts";
-import { type Answer, findingsOf, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { type Answer, fieldsOf, findingsOf, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
 export type SetFieldsCall = WriteCall & Pick<SetFieldsRequest, "fields">;
 
@@ -29,7 +29,7 @@ export async function setFields(context: Context, call: SetFieldsCall): Promise<
     },
     body: (shown) => ({
       ...markOf(shown),
-      fields: shown.submission.fields,
+      fields: fieldsOf(shown),
       updatedFields,
       ...findingsOf(shown),
       updatedAt: toIso(shown.submission.updatedAt),

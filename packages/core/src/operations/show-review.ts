@@ -1,26 +1,50 @@
 import type { ShowReviewResponse } from "@formbridge/contract";
 import { toIso } from "../domain/instant.ts";
-import { gateOf } from "../domain/review/link-standing.ts";
+import { linkActor } from "../domain/notices/notice.ts";
+import { type Bar, barOf, gateOf, namesOf } from "../domain/review/reviewers.ts";
 import type { Caller } from "./caller.ts";
-import { type Answer, answerWith, type Shown } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { recordOf } from "./support/record.ts";
-import { openReviewLink } from "./support/review-link.ts";
+import type { Context } from "./context.ts";
+import { fileLinks } from "./files/file-links.ts";
+import { type OpenLink, withReviewLink } from "./links/review-link.ts";
+import { type Answer, answerWith, show } from "./read/answer.ts";
+import { presentationOf } from "./read/intake-view.ts";
+import { recordOf } from "./read/record.ts";
 
-/** What a review link is about. Looking spends nothing, however often. */
+/** What a review link is about. Viewing doesn't use it up. */
 export async function showReview(
   context: Context,
   call: { caller: Caller; secret: string },
 ): Promise<Answer<ShowReviewResponse>> {
-  const { link, submission, intake, now } = await openReviewLink(context, call);
-  const shown: Shown = { submission, intake, now, policy: context.deps.settings.policy };
+  return await withReviewLink(context, call, (found) => showOpen(context, found));
+}
+
+async function showOpen(context: Context, found: OpenLink): Promise<Answer<ShowReviewResponse>> {
+  const shown = show(context.deps, found);
+  const sight = "all";
+  const body = {
+    ...recordOf(shown, sight),
+    ...(await fileLinks(context.deps, shown, sight)),
+    intake: presentationOf(found.intake.definition),
+    review: reviewOf(found),
+  };
+  return answerWith(body, shown);
+}
+
+type Barred = NonNullable<ShowReviewResponse["review"]["barred"]>;
+
+/** Whoever holds a link is an identified human, so only these reasons can apply. */
+const isTold = (bar: Bar | undefined): bar is Barred =>
+  bar === "own_submission" || bar === "already_approved" || bar === "not_a_reviewer";
+
+function reviewOf({ link, submission, intake }: OpenLink): ShowReviewResponse["review"] {
   const gate = gateOf(submission, intake.definition.approvalGates);
-  const review = {
-    gate: gate.name,
+  const bar = barOf(submission, gate, { actor: linkActor(link.email), roles: [] });
+  return {
+    ...namesOf(gate),
     intake: intake.definition.name,
     reviewer: link.email,
-    decisions: ["approved" as const, "rejected" as const],
+    decisions: bar === undefined ? ["approved", "rejected"] : [],
+    ...(isTold(bar) && { barred: bar }),
     expiresAt: toIso(link.expiresAt),
   };
-  return answerWith({ ...recordOf(shown, "masked"), review }, shown);
 }

@@ -1,17 +1,31 @@
 import type { SignPartsRequest, SignPartsResponse } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
-import { openIncoming } from "./receive-upload.ts";
-import type { Answer } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { type GrantCall, inContract, requireStorage } from "./support/files.ts";
+import type { Context } from "./context.ts";
+import { type GrantCall, inContract, requireStorage } from "./files/files.ts";
+import type { Answer } from "./read/answer.ts";
+import { type Incoming, openIncoming } from "./receive-upload.ts";
 
 export type SignPartsCall = GrantCall & { request: SignPartsRequest };
 
-/** For files that go straight to the storage: URLs of their parts, and in the end the whole of them. */
+/** For files that are uploaded directly to the storage: URLs for the parts, and in the end joining them. */
 export async function signParts(context: Context, call: SignPartsCall): Promise<Answer<SignPartsResponse>> {
-  const { file, grant } = await openIncoming(context, call, "parts");
+  const incoming = await openIncoming(context, call, "parts");
+  return await partsOf(context, call, incoming).catch((error: unknown) => {
+    throw incoming.explain(error);
+  });
+}
+
+async function partsOf(
+  context: Context,
+  call: SignPartsCall,
+  { file, grant }: Incoming,
+): Promise<Answer<SignPartsResponse>> {
   const { way } = requireStorage(context.deps.uploads);
-  if (way.kind !== "direct") throw new ContractError("not_found", "Files do not go straight to a storage here.");
+  if (way.kind !== "direct")
+    throw new ContractError(
+      "not_found",
+      "This server doesn't use multipart uploads. Use the URL that requestUpload returned.",
+    );
   const { multipartId, etags } = call.request;
   const { submissionId, uploadId } = file.name;
   const about = { ok: true as const, submissionId, uploadId };

@@ -1,12 +1,13 @@
 import type { SubmitResponse } from "@formbridge/contract";
+import { withCompletion } from "../domain/decide/complete-handoff.ts";
 import { decideSubmit, type Submit } from "../domain/decide/submit.ts";
 import { ContractError } from "../domain/error.ts";
 import { sha256 } from "../domain/hashing.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
-import { type Answer, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { runWrite } from "./support/run-write.ts";
-import { type WriteCall, waitOf } from "./support/write-spec.ts";
+import type { Context } from "./context.ts";
+import { type Answer, fieldsOf, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import { type WriteCall, waitOf } from "./write/write-spec.ts";
 
 export async function submit(context: Context, call: WriteCall): Promise<Answer<SubmitResponse>> {
   const { idempotencyKey } = call;
@@ -22,12 +23,16 @@ export async function submit(context: Context, call: WriteCall): Promise<Answer<
       meaning: ({ submission }, version) => ({ operation: "submit", submissionId: submission.submissionId, version }),
     },
     awaitsDelivery: true,
-    decide: (submission, decideContext) => decideSubmit(submission, commandOf(decideContext.now), decideContext),
+    decide: (submission, decideContext, { session }) =>
+      withCompletion(
+        decideSubmit(submission, commandOf(decideContext.now), decideContext),
+        session?.session.actor.kind === "human" ? session.handoff.handoffId : undefined,
+      ),
     body: (shown) => {
       const { submission } = shown;
       return {
         ...markOf(shown),
-        fields: submission.fields,
+        fields: fieldsOf(shown),
         submittedAt: toIso(submission.submittedAt ?? shown.now),
         ...(submission.state === "finalized" && { finalizedAt: toIso(submission.finalizedAt) }),
       };

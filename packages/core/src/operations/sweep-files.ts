@@ -1,4 +1,4 @@
-import type { Context } from "./support/context.ts";
+import type { Context } from "./context.ts";
 
 export interface FilesSwept {
   dropped: number;
@@ -6,7 +6,7 @@ export interface FilesSwept {
   next?: string;
 }
 
-/** One page of the storage: files that no row knows are taken away. What a row knows has a job. */
+/** One page of the storage: removes files that no row refers to. Those in a row have a job. */
 export async function sweepFiles({ deps }: Context, after?: string): Promise<FilesSwept> {
   const { uploads: storage, backend, settings, instrumentation } = deps;
   if (storage === undefined) return { dropped: 0 };

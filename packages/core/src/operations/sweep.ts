@@ -2,14 +2,17 @@ import type { Actor } from "@formbridge/contract";
 import { retentionMs } from "../domain/decide/erase.ts";
 import { decideWarn } from "../domain/decide/expire.ts";
 import type { Instant } from "../domain/instant.ts";
+import { isPublished } from "../domain/publishing.ts";
 import { isEditable } from "../domain/transitions.ts";
 import type { Due } from "../ports/deadlines.ts";
-import { commitDecision } from "./support/commit.ts";
-import type { Context } from "./support/context.ts";
-import { eraseSubmissionNow } from "./support/erase.ts";
-import { expireIfDue, TTL_ENFORCER } from "./support/expire-due.ts";
-import { createSteps } from "./support/in-steps.ts";
-import { loadOpened } from "./support/load-opened.ts";
+import type { Context } from "./context.ts";
+import { forgetRecords } from "./idempotency/forget-records.ts";
+import { everyIntake } from "./read/every-intake.ts";
+import { loadOpened } from "./read/load-opened.ts";
+import { commitDecision } from "./write/commit.ts";
+import { eraseSubmissionNow } from "./write/erase.ts";
+import { expireIfDue, TTL_ENFORCER } from "./write/expire-due.ts";
+import { createBatches } from "./write/in-batches.ts";
 
 export interface Swept {
   expired: number;
@@ -20,16 +23,17 @@ export interface Swept {
   records: number;
   handoffs: number;
   links: number;
+  republished: number;
 }
 
 const RETENTION: Actor = { kind: "system", id: "retention" };
 
-/** Who called so recently may call again. */
+/** How long after a call the sweep still yields to callers. */
 const SHARED_FOR_MS = 1_000;
 
 /**
- * One bounded round of what time asks for: expire, warn, erase, remove, forget. Answers what it did; a full batch means that more
- * may wait. Every step stands alone, so a round that dies half-way, or is called off, is finished by the next.
+ * One bounded round of everything that is due: expire, warn, erase, remove, forget. Returns what it did; a full batch
+ * means that there may be more. Each step is independent, so the next round completes one that died or was aborted.
  */
 export async function sweep(context: Context, signal?: AbortSignal): Promise<Swept> {
   const { backend, settings, instrumentation } = context.deps;
@@ -37,13 +41,13 @@ export async function sweep(context: Context, signal?: AbortSignal): Promise<Swe
   const now = await backend.deadlines.now();
   const failures: unknown[] = [];
   const isShared = (): boolean => performance.now() - context.traffic.lastCallAt < SHARED_FOR_MS;
-  const steps = createSteps({ atOnce: sweepAtOnce, isShared, signal });
+  const batches = createBatches({ atOnce: sweepAtOnce, isShared, signal });
   const each: Each = async (due, work) => {
-    const outcome = await steps.run(due, work);
+    const outcome = await batches.run(due, work);
     failures.push(...outcome.failures);
     return outcome.done;
   };
-  const forget = (some: (limit: number) => Promise<number>): Promise<number> => steps.forget(sweepBatch, some);
+  const forget = (some: (limit: number) => Promise<number>): Promise<number> => batches.forget(sweepBatch, some);
 
   const overdue = await backend.deadlines.expired(now - policy.clockSkewMs, sweepBatch);
   const swept: Swept = {
@@ -52,14 +56,24 @@ export async function sweep(context: Context, signal?: AbortSignal): Promise<Swe
     erased: await eraseDue(context, now, each),
     removed: await forget((limit) => backend.retention.removeErased(now - policy.eventRetentionMs, limit)),
     tokens: await forget((limit) => backend.tokens.forgetExpired(now - policy.tokenMemoryMs, limit)),
-    records: await forget((limit) => backend.idempotency.forgetExpired(limit)),
+    records: await forget((limit) => forgetRecords(context, limit)),
     handoffs: await forget((limit) => backend.handoffs.forgetExpired(now - policy.tokenMemoryMs, limit)),
     links: await forget((limit) => backend.reviewLinks.forgetExpired(now - policy.tokenMemoryMs, limit)),
+    republished: await forget((limit) => republish(context, limit)),
   };
-  for (const what of ["warned", "erased", "removed", "tokens", "records", "handoffs", "links"] as const) {
+  for (const what of [
+    "warned",
+    "erased",
+    "removed",
+    "tokens",
+    "records",
+    "handoffs",
+    "links",
+    "republished",
+  ] as const) {
     if (swept[what] > 0) instrumentation.record({ name: "swept", what, count: swept[what] });
   }
-  // What can't be done now (a row that this server can't open) must not keep the rest from being done.
+  // One submission that fails (such as a row that this server can't open) must not hold up the rest.
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} submissions could not be swept`);
   return swept;
 }
@@ -85,9 +99,20 @@ async function warnOne(context: Context, due: Due): Promise<boolean> {
   return true;
 }
 
+/** Stamps the records of intakes that are no longer published, or are published again. */
+async function republish(context: Context, limit: number): Promise<number> {
+  let done = 0;
+  for await (const { definition } of everyIntake(context)) {
+    const to = isPublished(definition) ? "live" : "withdrawn";
+    done += await context.deps.backend.publications.restamp(definition.id, to, limit - done);
+    if (done >= limit) break;
+  }
+  return done;
+}
+
 type Each = (due: readonly Due[], work: (due: Due) => Promise<boolean>) => Promise<number>;
 
-/** Definition by definition: each says how long what was created with it is kept. */
+/** By definition, because each sets its own retention. */
 async function eraseDue(context: Context, now: Instant, each: Each): Promise<number> {
   const { backend, settings } = context.deps;
   const { sweepBatch: limit, policy } = settings;

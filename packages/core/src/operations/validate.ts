@@ -1,19 +1,24 @@
 import type { ValidateResponse } from "@formbridge/contract";
-import { decideValidate, pendingUploads } from "../domain/decide/validate.ts";
-import { type Answer, findingsOf, markOf } from "./support/answer.ts";
-import type { Context } from "./support/context.ts";
-import { runWrite } from "./support/run-write.ts";
-import type { WriteCall } from "./support/write-spec.ts";
+import { decideValidate, problemsOf } from "../domain/decide/validate.ts";
+import type { Context } from "./context.ts";
+import { requireWriter } from "./identity/resolve-target.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { pendingOf } from "./read/record.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
 
+/** Changes no values, so an API key that may hold the token needs neither token nor version. */
 export async function validate(context: Context, call: WriteCall): Promise<Answer<ValidateResponse>> {
   return await runWrite(context, call, {
     operation: "validate",
     actorRequired: false,
+    needsNoVersion: true,
+    authorize: requireWriter,
     decide: (submission, decideContext) => decideValidate(submission, decideContext),
     body(shown) {
-      const findings = findingsOf(shown);
-      const ready = findings.validationErrors.length === 0 && pendingUploads(shown.submission, shown.now).length === 0;
-      return { ...markOf(shown), ready, ...findings };
+      const { missing, errors } = problemsOf(shown.submission, shown);
+      const found = { ready: errors.length === 0, missingFields: missing, validationErrors: errors };
+      return { ...markOf(shown), ...found, ...pendingOf(shown, "masked") };
     },
   });
 }

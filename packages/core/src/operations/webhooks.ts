@@ -11,22 +11,22 @@ import type {
 } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
+import { enabled, MAX_BLOCKED } from "../domain/webhooks/round.ts";
 import { isWebUrl } from "../domain/webhooks/web-url.ts";
-import type { StoredWebhook, Webhook } from "../domain/webhooks/webhook.ts";
-import { EVENTS_WRITTEN } from "../ports/events.ts";
+import type { BlockedLine, StoredWebhook, Webhook } from "../domain/webhooks/webhook.ts";
 import type { Caller, Principal } from "./caller.ts";
-import type { Answer } from "./support/answer.ts";
-import { requirePrincipal, requireRole } from "./support/authenticate.ts";
-import type { Context } from "./support/context.ts";
-import { withoutCredentials } from "./support/intake-view.ts";
-import { DEFAULT_PAGE, nextPage, openPage } from "./support/paging.ts";
-import { sealSecret, withNewSecret } from "./support/webhook-secrets.ts";
+import type { Context } from "./context.ts";
+import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import type { Answer } from "./read/answer.ts";
+import { withoutCredentials } from "./read/intake-view.ts";
+import { endPage, openPage } from "./read/paging.ts";
+import { amendProgress, noWebhook } from "./webhooks/amend-webhook.ts";
+import { sealSecret, withNewSecret } from "./webhooks/webhook-secrets.ts";
 
 const LIST = "webhooks";
 const MAX_TRIES = 8;
-const notThere = (): ContractError => new ContractError("not_found", "There is no such webhook.");
 
-interface OneWebhookCall {
+export interface OneWebhookCall {
   caller: Caller;
   webhookId: string;
 }
@@ -37,21 +37,22 @@ async function requireAdmin({ deps }: Context, caller: Caller): Promise<Principa
   return principal;
 }
 
-/** A key that is limited to some intakes has to do with events of these alone. */
+/** An API key limited to some intakes can only manage webhooks for these. */
 const isWithin = ({ intakes }: { intakes?: readonly string[] }, { intakes: reach }: Principal): boolean =>
   reach === undefined || (intakes?.every((id) => reach.includes(id)) ?? false);
 
-/** The webhook, for who may see it; to anybody else it is not there. */
-async function visible(context: Context, { caller, webhookId }: OneWebhookCall): Promise<StoredWebhook> {
+/** The webhook, if the caller may see it; otherwise it doesn't exist. */
+export async function visible(context: Context, { caller, webhookId }: OneWebhookCall): Promise<StoredWebhook> {
   const principal = await requireAdmin(context, caller);
   const found = await context.deps.backend.webhooks.get({ tenant: principal.tenant, webhookId });
-  if (found === undefined || !isWithin(found, principal)) throw notThere();
+  if (found === undefined || !isWithin(found, principal)) throw noWebhook();
   return found;
 }
 
 export function webhookView({ progress, ...webhook }: StoredWebhook): WebhookView {
   const { webhookId, url, types, intakes, definedBy, createdAt } = webhook;
   const { state, failures, nextAttemptAt, lastError } = progress;
+  const blocked = progress.blocked.filter((line) => line.failures > 0);
   return {
     webhookId,
     url: withoutCredentials(url),
@@ -63,8 +64,23 @@ export function webhookView({ progress, ...webhook }: StoredWebhook): WebhookVie
     failures,
     ...(state === "active" && failures > 0 && { nextAttemptAt: toIso(nextAttemptAt) }),
     ...(lastError !== undefined && { lastError }),
+    ...(progress.blocked.length >= MAX_BLOCKED && { paused: true as const }),
+    ...(blocked.length > 0 && { blocked: blocked.map(blockedView) }),
   };
 }
+
+const blockedView = ({
+  submissionId,
+  eventId,
+  failures,
+  ...line
+}: BlockedLine): NonNullable<WebhookView["blocked"]>[number] => ({
+  submissionId,
+  eventId,
+  failures,
+  ...(line.lastError !== undefined && { lastError: line.lastError }),
+  ...(line.dead ? { dead: true } : { nextAttemptAt: toIso(line.nextAttemptAt) }),
+});
 
 export async function createWebhook(
   context: Context,
@@ -75,7 +91,7 @@ export async function createWebhook(
   const { url, types, intakes } = call.request;
   if (!isWebUrl(url)) throw new ContractError("bad_request", "url must be a URL that starts with http: or https:.");
   if (!isWithin(call.request, principal)) {
-    throw new ContractError("forbidden", "This key may make webhooks for its own intakes only.");
+    throw new ContractError("forbidden", "This key may only create webhooks for its own intakes.");
   }
   const secret = checkedSecret(call.request.secret) ?? deps.random.webhookSecret();
   const ref = { webhookId: deps.random.newId("whk"), tenant: principal.tenant };
@@ -90,10 +106,10 @@ export async function createWebhook(
   };
   const { maxWebhooks } = deps.settings;
   if ((await deps.backend.webhooks.add(webhook, maxWebhooks)) !== "added") {
-    throw new ContractError("conflict", `There are ${maxWebhooks} webhooks already: delete one first.`);
+    throw new ContractError("conflict", `There are ${maxWebhooks} webhooks already. Delete one first.`);
   }
   const stored = await deps.backend.webhooks.get(ref);
-  if (stored === undefined) throw notThere();
+  if (stored === undefined) throw noWebhook();
   return { body: { ok: true, webhook: webhookView(stored), secret }, created: true };
 }
 
@@ -117,12 +133,8 @@ export async function listWebhooks(
 ): Promise<Answer<ListWebhooksResponse>> {
   const { deps } = context;
   const principal = await requireAdmin(context, call.caller);
-  const { limit: size, pageToken } = call.query;
-  const { query, after } = await openPage(deps, LIST, {
-    pageToken,
-    limit: size === undefined ? undefined : String(size),
-  });
-  const limit = Number(query.limit ?? DEFAULT_PAGE);
+  const page = await openPage(deps, { list: LIST, principal }, call.query);
+  const { after, limit } = page;
   const where = { tenant: principal.tenant, ...(after !== undefined && { after }) };
   const rows = await deps.backend.webhooks.list(where, limit + 1);
   const last = rows.length > limit ? rows[limit - 1]?.webhookId : undefined;
@@ -130,34 +142,37 @@ export async function listWebhooks(
     .slice(0, limit)
     .filter((webhook) => isWithin(webhook, principal))
     .map(webhookView);
-  return { body: { ok: true, items, ...(await nextPage(deps, { list: LIST, query, after: last })) } };
+  // A caller who sees only some of them gets no total.
+  const count =
+    principal.intakes === undefined
+      ? (atMost: number) => deps.backend.webhooks.count({ tenant: principal.tenant }, atMost)
+      : undefined;
+  return { body: { ok: true, items, ...(await endPage(deps, page, { after: last, shown: items.length, count })) } };
 }
 
 export async function getWebhook(context: Context, call: OneWebhookCall): Promise<Answer<WebhookResponse>> {
   return { body: { ok: true, webhook: webhookView(await visible(context, call)) } };
 }
 
-/** What a definition names is changed there. One that a retired intake left behind belongs to nobody else. */
+/** Webhooks of a definition are changed there. One left behind by a retired intake can be changed here. */
 async function refuseDefined({ deps }: Context, { definedBy }: Webhook): Promise<void> {
   if (definedBy === undefined || (await deps.backend.intakes.get(definedBy))?.retired !== false) return;
-  throw new ContractError("conflict", `The webhook is defined by the intake ${definedBy}: change its definition.`);
+  throw new ContractError(
+    "conflict",
+    `The webhook is part of the definition of the intake ${definedBy}. Change it there.`,
+  );
 }
 
 export async function deleteWebhook(context: Context, call: OneWebhookCall): Promise<Answer<DeleteWebhookResponse>> {
   const webhook = await visible(context, call);
   await refuseDefined(context, webhook);
-  if (!(await context.deps.backend.webhooks.remove(webhook))) throw notThere();
+  if (!(await context.deps.backend.webhooks.remove(webhook))) throw noWebhook();
   return { body: { ok: true, webhookId: webhook.webhookId, deleted: true } };
 }
 
 export async function enableWebhook(context: Context, call: OneWebhookCall): Promise<Answer<WebhookResponse>> {
-  const { deps } = context;
-  const webhook = await visible(context, call);
-  await deps.backend.webhooks.enable(webhook);
-  deps.wakeups.notify(EVENTS_WRITTEN);
-  const enabled = await deps.backend.webhooks.get(webhook);
-  if (enabled === undefined) throw notThere();
-  return { body: { ok: true, webhook: webhookView(enabled) } };
+  const webhook = await amendProgress(context, await visible(context, call), enabled);
+  return { body: { ok: true, webhook: webhookView(webhook) } };
 }
 
 export async function rotateWebhookSecret(
@@ -175,5 +190,7 @@ export async function rotateWebhookSecret(
     const oldSecretUntil = toIso(now + deps.settings.webhookSecretGraceMs);
     return { body: { ok: true, webhookId: webhook.webhookId, secret, oldSecretUntil } };
   }
-  throw new ContractError("conflict", "Others keep changing this webhook.", { retryable: true });
+  throw new ContractError("conflict", "This webhook is being changed by others right now. Try again.", {
+    retryable: true,
+  });
 }

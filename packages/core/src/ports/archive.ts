@@ -1,16 +1,16 @@
 import type { JsonObject } from "@formbridge/contract";
 
-/** Where a submission's document lies. */
+/** Identifies the archived document of a submission. */
 export interface ArchivePlace {
   tenant: string;
   intakeId: string;
   submissionId: string;
 }
 
-/** Where submissions go before they are erased, when their intake asks for it. */
+/** Stores submissions before they are erased, if their intake requires it. */
 export interface Archive {
-  /** Resolves when the document is safe, in place of an earlier one; throws, and leaves an earlier one, when it is not. */
+  /** Resolves once the document is durable, replacing an earlier one. On failure it throws, and the earlier one stays. */
   put(place: ArchivePlace, document: JsonObject): Promise<void>;
-  /** Removes the document; that there is none is fine. */
+  /** Removes the document, if there is one. */
   drop(place: ArchivePlace): Promise<void>;
 }

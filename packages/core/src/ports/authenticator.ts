@@ -1,8 +1,8 @@
 import type { Actor, Role } from "@formbridge/contract";
 
-/** A caller whose credential was found good. */
+/** An authenticated caller. */
 export interface Principal {
-  /** The id of its API key; for whoever another authority vouches for, an id that is always the same for the same one. */
+  /** The id of the API key; for a caller of another issuer, a stable id derived from its identity. */
   keyId: string;
   tenant: string;
   roles: readonly Role[];
@@ -11,18 +11,18 @@ export interface Principal {
   actsFor?: readonly string[];
 }
 
-/** Knows callers by credentials that another authority has issued. */
+/** Authenticates credentials of another issuer. */
 export interface Authenticator {
-  /** Is this a credential of its kind? By form alone; whatever it does not recognize is looked up as an API key. */
+  /** Whether the credential has this authenticator's format. Anything else is looked up as an API key. */
   recognizes(credential: string): boolean;
   /**
-   * Who presents the credential; absent when it is not good, for whatever reason. Throws `AuthenticatorDown` when that
-   * can't be told now.
+   * The caller, or undefined if the credential is invalid for any reason. Throws `AuthenticatorDown` when it can't be checked
+   * now.
    */
   identify(credential: string): Promise<Principal | undefined>;
 }
 
-/** What is needed to judge a credential can't be had at the moment. */
+/** The credential can't be checked now, for example because the issuer's keys can't be fetched. */
 export class AuthenticatorDown extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs: number, cause?: unknown) {

@@ -5,14 +5,18 @@ import type { Idempotency } from "./idempotency.ts";
 import type { Intakes } from "./intakes.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Keys } from "./keys.ts";
+import type { Publications } from "./publications.ts";
 import type { Retention } from "./retention.ts";
 import type { ReviewLinks } from "./review-links.ts";
+import type { SealedRows } from "./sealed-rows.ts";
+import type { SecretChecks } from "./secret-checks.ts";
+import type { StoreSizes } from "./sizes.ts";
 import type { Store } from "./store.ts";
 import type { Submissions } from "./submissions.ts";
 import type { TokenIndex } from "./tokens.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** Every port that one database serves. What is written through one of them, the others see. */
+/** Every port that one database implements. A write through one is visible through the others. */
 export interface Backend {
   store: Store;
   tokens: TokenIndex;
@@ -27,6 +31,24 @@ export interface Backend {
   webhooks: Webhooks;
   reviewLinks: ReviewLinks;
   retention: Retention;
-  /** Finishes the commits that were handed in, then lets go of the database. Commits after it throw `StoreDown`. */
+  publications: Publications;
+  /**
+   * Releases the leases of all jobs and webhooks. Present where one process owns the store: when its workers start, earlier
+   * holders no longer exist.
+   */
+  releaseLeases?(): Promise<void>;
+  secretChecks: SecretChecks;
+  sealedRows: SealedRows;
+  /**
+   * A store that one process has to itself counts, which takes a scan: ask once and keep count. A shared one estimates from
+   * statistics and a sample, at the same cost however much it holds (`isShared`).
+   */
+  sizes(): Promise<StoreSizes>;
+  isShared: boolean;
+  /** Jobs that wait, due or not; at most `MAX_COUNTED_JOBS` are counted. */
+  jobsWaiting(): Promise<number>;
+  /** Connections to the database in use now; an embedded one counts as one. */
+  connectionsInUse(): number;
+  /** Finishes pending commits, then closes the database. Later commits throw `StoreDown`. */
   close(): Promise<void>;
 }

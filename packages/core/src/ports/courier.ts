@@ -1,32 +1,41 @@
 import type { Destination } from "@formbridge/contract";
 import type { Instant } from "../domain/instant.ts";
 
-/** One submission on its way to its destination. The same delivery id always comes with the same body. */
-export interface Parcel {
+/** One submission to send to its destination. The same delivery id always has the same body, so receivers can deduplicate. */
+export interface OutgoingDelivery<D extends Destination = Destination> {
   deliveryId: string;
   tenant: string;
   intakeId: string;
   submissionId: string;
-  destination: Destination;
-  /** JSON text. */
+  destination: D;
+  /** JSON. */
   body: string;
   submittedAt: Instant;
   /** 1 for the first. */
   attempt: number;
-  /** What a destination that checks signatures may know: a secret that is being replaced, and the one after it. Never empty. */
+  /** Secrets to sign with: during a rotation both the old and the new one. Never empty. */
   secrets: readonly string[];
 }
 
-/** `final`: trying again is of no use. `retryAfterMs`: the destination asked for that much time. */
-export type Receipt = { kind: "taken" } | { kind: "failed"; error: string; final?: true; retryAfterMs?: number };
+/** The response of an HTTP receiver: its status, and the beginning of its body. */
+interface ReceiverResponse {
+  status?: number;
+  answer?: string;
+}
 
-/** Takes submissions to where they go. */
-export interface Courier {
+/** `final`: don't retry. `retryAfterMs`: the destination asked for this delay. */
+export type Receipt = ReceiverResponse &
+  ({ kind: "taken" } | { kind: "failed"; error: string; final?: true; retryAfterMs?: number });
+
+/** Sends submissions to their destinations. */
+export interface Courier<D extends Destination = Destination> {
   /**
-   * Answers `taken` only when the destination has taken responsibility. Every failure is a `Receipt`, with words that hold no
-   * secret; it never takes longer than its time-out, and less when `signal` aborts.
+   * Returns `taken` only once the destination has accepted the delivery. Never throws: a failure is a `Receipt` whose message
+   * contains no secret. Returns within its timeout, or earlier when `signal` aborts.
    */
-  send(parcel: Parcel, signal: AbortSignal): Promise<Receipt>;
-  /** Lets go of connections, after what is being sent. */
+  send(outgoing: OutgoingDelivery<D>, signal: AbortSignal): Promise<Receipt>;
+  /** False for a destination that this process can never reach. Absent: it serves every destination. */
+  serves?(destination: Destination): boolean;
+  /** Waits for sends in flight, then closes connections. */
   close(): Promise<void>;
 }

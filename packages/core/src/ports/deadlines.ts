@@ -5,11 +5,11 @@ export interface Due {
   submissionId: string;
 }
 
-/** Finds submissions whose time has come, by the store's clock. What to do with them is a commit like any other. */
+/** Finds submissions that are due, by the store's clock. Changing them is an ordinary commit. */
 export interface Deadlines {
   now(): Promise<Instant>;
   /** Editable submissions that expired before `before`, earliest first. */
   expired(before: Instant, limit: number): Promise<Due[]>;
-  /** Editable submissions whose `warnAt` lies before `before`; earliest first. */
+  /** Editable submissions whose `warnAt` is before `before`, earliest first. */
   warnable(before: Instant, limit: number): Promise<Due[]>;
 }

@@ -1,10 +1,10 @@
 import type { Handoff } from "../domain/handoffs/handoff.ts";
 import type { Instant } from "../domain/instant.ts";
 
-/** Looks hand-offs up. They are written by `Store.commit` alone, and so are guarded by their submission's revision. */
+/** Reads hand-offs. Only `Store.commit` writes them, so their submission's revision guards them. */
 export interface Handoffs {
-  /** Of one submission, whichever tenant it is of, newest first; empty when there is none. */
+  /** Of one submission of any tenant, newest first. */
   ofSubmission(submissionId: string): Promise<Handoff[]>;
-  /** Forgets at most `limit` hand-offs whose `forgetAfter` lies before `before`, with their sessions, and answers how many. */
+  /** Deletes at most `limit` hand-offs whose `forgetAfter` is before `before`, with their sessions; returns how many. */
   forgetExpired(before: Instant, limit: number): Promise<number>;
 }

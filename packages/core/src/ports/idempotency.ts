@@ -1,5 +1,6 @@
+import type { KeyRecord, KeyRef } from "../domain/idempotency/key-record.ts";
+import type { Instant } from "../domain/instant.ts";
 import type { Health } from "./health.ts";
-import type { KeyRecord, KeyRef } from "./store.ts";
 
 /** A key with its whole scope. */
 export interface ScopedKey extends KeyRef {
@@ -7,21 +8,35 @@ export interface ScopedKey extends KeyRef {
   intakeId: string;
 }
 
+export interface QueueLimits {
+  timeoutMs: number;
+  /** Beyond this many waiters, `enter` calls `onFull` and returns undefined at once. */
+  maxWaiters: number;
+  onFull?: () => void;
+  /** Called before waiting, with the number of waiters and the instance that holds the key. */
+  onQueued?: (queue: { depth: number; holder: string }) => void;
+}
+
+export interface ExpiredRecord extends ScopedKey {
+  submissionId: string;
+  recordedAt: Instant;
+  expiresAt: Instant;
+}
+
 /**
- * Keeps concurrent requests with one key in a line, and looks records up. Records are written by `Store.commit` alone, whose
- * unique key is the truth: the line only spares the losers their work.
+ * Queues concurrent requests with the same key, and reads records. Only `Store.commit` writes records, and its unique key decides:
+ * the queue only saves work that would be thrown away.
  */
 export interface Idempotency {
   /**
-   * Waits until nobody else is inside with this key, in order of arrival, and answers the way out, to be called exactly once.
-   * Answers undefined when `timeoutMs` passed, or `maxWaiters` were waiting already. A process that died is not inside.
+   * Waits for the lock on this key, first come first served, and returns the function that releases it, to be called exactly once.
+   * Returns undefined after `timeoutMs`, or at once if `maxWaiters` already wait. A process that dies loses its lock; where that
+   * takes time to detect, nobody waits for it once the key has a record.
    */
-  enter(key: ScopedKey, limits: { timeoutMs: number; maxWaiters: number }): Promise<(() => void) | undefined>;
+  enter(key: ScopedKey, limits: QueueLimits): Promise<(() => void) | undefined>;
   /** The live record, or undefined. */
   find(key: ScopedKey): Promise<KeyRecord | undefined>;
-  /** The keys of all records of a submission. */
-  keysOf(of: { tenant: string; submissionId: string }): Promise<ScopedKey[]>;
-  /** Forgets at most `limit` records that are no longer live, and answers how many. */
-  forgetExpired(limit: number): Promise<number>;
+  /** At most `limit` expired records, those first that expired first. They are deleted by a commit (`Change.dropKeys`). */
+  expired(limit: number): Promise<ExpiredRecord[]>;
   health(): Promise<Health>;
 }

@@ -14,19 +14,20 @@ export interface StoredIntake {
 /** Definitions, versioned by digest. One that a submission was created with is kept as long as the submission. */
 export interface Intakes {
   get(id: string): Promise<StoredIntake | undefined>;
-  /** By digest, also when it is no longer the current one. */
+  /** By digest, current or not. */
   definition(digest: Hash): Promise<IntakeDefinition | undefined>;
-  /** By id, ascending, after `after`. */
-  list(where: { tenant: string; after?: string }, limit: number): Promise<StoredIntake[]>;
+  /** By id, ascending, after `after`; of every tenant when none is named. */
+  list(where: { tenant?: string; after?: string }, limit: number): Promise<StoredIntake[]>;
+  /** The number that a whole list of the tenant has, counted up to `atMost`. */
+  count(where: { tenant: string }, atMost: number): Promise<number>;
   /**
-   * Makes this the current definition of its id, not retired. `expect` is the digest that the caller saw as current (undefined:
-   * none); when another is there, `changed`. When the deployment has another intake, not retired, whose id differs only in `-`
-   * and `_`, `collides`. Both change nothing.
+   * Makes this the current definition of its id, not retired. `changed`: the current digest isn't `expect` (undefined: none).
+   * `collides`: another active intake of the deployment has an id that differs only in `-` and `_`. Both change nothing.
    */
   put(
     intake: Omit<StoredIntake, "retired" | "updatedAt">,
     expect: Hash | undefined,
   ): Promise<"stored" | "changed" | "collides">;
-  /** No new submissions; the running ones go on. Answers false when there is nothing to retire. */
+  /** Stops new submissions; existing ones continue. False if there is nothing to retire. */
   retire(where: { tenant: string; id: string }): Promise<boolean>;
 }

@@ -1,15 +1,15 @@
 import type { Instant } from "../domain/instant.ts";
-import type { JobKind } from "./store.ts";
+import type { JobKind } from "../domain/job.ts";
 
 export interface Job {
   tenant: string;
   submissionId: string;
   key: string;
   kind: JobKind;
-  /** Jobs of one kind of one intake go the same way, and wait for each other there. */
+  /** Kind and intake. Concurrency is limited per lane. */
   lane: string;
   runAt: Instant;
-  /** How many times it was claimed, this one included. */
+  /** How often it was claimed, including now. */
   attempt: number;
   leasedUntil: Instant;
 }
@@ -23,27 +23,26 @@ export interface Claim {
 }
 
 /**
- * Work to do later. Jobs are added, replaced and ended by `Store.commit` (`jobs`, `dropJobs`), so that only one outcome of a
- * change to a submission can commit. A job that changes no submission is ended by `settle`.
+ * Work to do later. `Store.commit` adds, replaces and removes jobs (`jobs`, `dropJobs`) in the same transaction as the submission.
+ * `settle` ends a job that changes no submission.
  */
 export interface Jobs {
   /**
-   * Takes due jobs for `leaseMs`, at most `limit` and from each lane only as many as it has room for, earliest first; nobody else
-   * is given them until the lease is over. A worker that dies gives them back by time alone. A lane that is full, however long
-   * its line, costs the others nothing.
+   * Leases due jobs for `leaseMs`, earliest first: at most `limit`, and per lane only as many as it has room for. Nobody else can
+   * claim them until the lease ends, also if the worker dies. A full lane doesn't slow down the others, however long its queue.
    */
   claim(claim: Claim): Promise<Job[]>;
   /**
-   * Ends the job, or has it wait until `retryAt`, counting its attempts on. Answers false, and changes nothing, when it is no
-   * longer the claimer's: its lease ran out and another has it, or it was replaced or dropped.
+   * Ends the job, or retries it at `retryAt` and keeps counting attempts. False, without effect, if the claimer no longer holds it:
+   * another worker claimed it after the lease, or it was replaced or dropped.
    */
   settle(job: Job, outcome: "done" | { retryAt: Instant }): Promise<boolean>;
-  /** How many wait, due or not. */
+  /** All jobs, due or not. */
   count(): Promise<number>;
 }
 
-/** What is woken (`Wakeups`) when a commit has left work that is due at once. */
+/** Topic of `Wakeups`: a commit added a job that is due now. */
 export const JOBS_DUE = "jobs";
 
-/** The lane of a job; every store uses this one. */
+/** The lane of a job, for all stores. */
 export const laneOf = (kind: JobKind, intakeId: string): string => `${kind}:${intakeId}`;

@@ -15,16 +15,18 @@ export interface ApiKey {
   expiresAt?: Instant;
 }
 
-/** API keys, known by their hash only. */
+/** API keys. Only their hashes are stored. */
 export interface Keys {
   /** By hash; absent when unknown, revoked or expired by the store's clock. */
   find(hash: Hash): Promise<ApiKey | undefined>;
   /** By id; absent when unknown or revoked. */
   get(where: { tenant: string; keyId: string }): Promise<ApiKey | undefined>;
-  /** Adds a key; one with the same hash or id is left as it is, and the answer is false. */
+  /** False, without effect, if the hash or the id exists. */
   add(key: ApiKey): Promise<boolean>;
   /** Oldest first (by key id), after `after`; revoked ones are not listed. */
   list(where: { tenant: string; after?: string }, limit: number): Promise<ApiKey[]>;
-  /** Answers false when there is none to revoke. */
+  /** The number that a whole list of the tenant has, counted up to `atMost`. */
+  count(where: { tenant: string }, atMost: number): Promise<number>;
+  /** False if there is none. */
   revoke(where: { tenant: string; keyId: string }): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** One mail to one person. Text and HTML say the same. */
+/** One e-mail to one person; text and HTML have the same content. */
 export interface Mail {
   to: string;
   subject: string;
@@ -6,16 +6,16 @@ export interface Mail {
   html: string;
 }
 
-/** Takes mail for delivery. Not every deployment has one. */
+/** Sends e-mail. Optional. */
 export interface Mailer {
   /**
-   * Resolves when somebody else has taken responsibility for the mail; throws when nobody did, with words that hold nothing of
-   * the mail: `MailRefused` when trying again is of no use. Never takes longer than its time-out.
+   * Resolves once a mail server has accepted the message. Otherwise throws an error without any content of the message;
+   * `MailRefused` means don't retry. Returns within its timeout.
    */
   send(mail: Mail): Promise<void>;
 }
 
-/** The mail server has looked at the mail, or its address, and will not have it. */
+/** The mail server permanently rejected the message or its recipient. */
 export class MailRefused extends Error {
   override name = "MailRefused";
 }

@@ -1,4 +1,4 @@
-/** How many hits a window of time takes. */
+/** At most `limit` hits per window. */
 export interface RateRule {
   name: string;
   limit: number;
@@ -12,10 +12,10 @@ export interface RateVerdict {
   resetMs: number;
 }
 
-/** Counts hits per rule and subject. A limiter that can't count lets pass: it protects, it does not authorize. */
+/** Counts hits per rule and subject. Fails open: a limiter that can't count allows the hit. */
 export interface RateLimiter {
-  /** Counts one hit and tells whether it was within the limit. */
-  hit(rule: RateRule, subject: string): Promise<RateVerdict>;
-  /** Tells without counting. */
+  /** Counts a hit (`weight` hits if given) and returns whether it was within the limit. */
+  hit(rule: RateRule, subject: string, weight?: number): Promise<RateVerdict>;
+  /** Checks without counting. */
   peek(rule: RateRule, subject: string): Promise<RateVerdict>;
 }

@@ -2,15 +2,15 @@ import type { Hash } from "../domain/hashing.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { Due } from "./deadlines.ts";
 
-/** Finds what has been kept long enough. Erasing is a commit like any other (`Change.erase`); what is erased can be removed. */
+/** Finds submissions past their retention. Erasing is an ordinary commit (`Change.erase`); erased ones can be removed. */
 export interface Retention {
-  /** The definitions that ended submissions, not erased yet, were created with. Costs as much as there are definitions. */
+  /** Definitions of ended submissions that aren't erased. Cost grows with the number of definitions, not submissions. */
   definitions(): Promise<Hash[]>;
-  /** Submissions created with this definition that ended before `before` and are not erased; the longest ended first. */
+  /** Submissions created with this definition that ended before `before` and aren't erased, earliest end first. */
   endedBefore(before: Instant, where: { definition: Hash; limit: number }): Promise<Due[]>;
   /**
-   * Removes at most `limit` submissions that were erased before `before`, each with all its events, and answers how many. Their
-   * ids are unknown from then on.
+   * Removes at most `limit` submissions that were erased before `before`, with all their events; returns how many. Their ids are
+   * unknown afterwards.
    */
   removeErased(before: Instant, limit: number): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import type { Instant } from "../domain/instant.ts";
 
-/** Cleans review links up. They are written by `Store.commit` alone, and found by `Store.load`. */
+/** Clean-up of review links. `Store.commit` writes them, `Store.load` finds them. */
 export interface ReviewLinks {
-  /** Forgets at most `limit` links whose `forgetAfter` lies before `before`, and answers how many. */
+  /** Deletes at most `limit` links whose `forgetAfter` is before `before`; returns how many. */
   forgetExpired(before: Instant, limit: number): Promise<number>;
 }

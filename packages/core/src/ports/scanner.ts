@@ -1,15 +1,15 @@
 import type { Readable } from "node:stream";
 
-/** `found` says what, in a few words. */
+/** `found` names the threat. */
 export type ScanVerdict = { clean: true } | { clean: false; found: string };
 
-/** No verdict could be had: an error, a time-out, or an answer that is none. */
+/** No verdict: an error, a timeout or an invalid response. */
 export class ScanFailed extends Error {
   override name = "ScanFailed";
 }
 
-/** Looks into a file before it is kept. Not every deployment has one. */
+/** Scans a file before it is accepted. Optional. */
 export interface Scanner {
-  /** Never takes longer than its time-out, and lets go of `bytes` whatever comes of it. Throws `ScanFailed`, never another error, when it can't tell. */
+  /** Returns within its timeout and always destroys `bytes`. Throws only `ScanFailed`. */
   scan(file: { bytes: Readable; sizeBytes: number }): Promise<ScanVerdict>;
 }

@@ -1,7 +1,7 @@
 import type { Hash } from "../domain/hashing.ts";
 import type { Instant } from "../domain/instant.ts";
+import type { TokenRow } from "../domain/tokens/token-row.ts";
 import type { Health } from "./health.ts";
-import type { TokenRow } from "./store.ts";
 
 export interface TokenCriteria {
   tenant?: string;
@@ -13,7 +13,7 @@ export interface TokenCriteria {
   expiresAfter?: Instant;
 }
 
-/** Looks tokens up. They are written by `Store.commit` alone. */
+/** Reads tokens. Only `Store.commit` writes them. */
 export interface TokenIndex {
   /** By hash, current or stale, expired or not; absent once cleaned up. */
   find(hash: Hash): Promise<TokenRow | undefined>;
@@ -21,8 +21,8 @@ export interface TokenIndex {
   query(criteria: TokenCriteria, page: { limit: number; offset?: number }): Promise<TokenRow[]>;
   count(criteria: TokenCriteria): Promise<number>;
   /**
-   * Forgets at most `limit` tokens that expired before `before`, and answers how many. The current token of a submission that
-   * has not ended is never forgotten. Call again until it answers less than `limit`.
+   * Deletes at most `limit` tokens that expired before `before`; returns how many. Keeps the current token of a submission that
+   * hasn't ended. Call again until it returns less than `limit`.
    */
   forgetExpired(before: Instant, limit: number): Promise<number>;
   health(): Promise<Health>;

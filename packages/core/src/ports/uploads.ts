@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Which file is meant: made of ids that are ours. Nothing that a caller wrote is part of it. */
+/** Identifies a file by ids that we generated; contains nothing from callers. */
 export interface FileName {
   tenant: string;
   submissionId: string;
@@ -20,34 +20,39 @@ export interface ByteRange {
   end: number;
 }
 
-/** Somebody else is sending this file right now. */
+/** Another request is sending this file. */
 export class UploadBusy extends Error {
   override name = "UploadBusy";
 }
 
-/** The bytes do not make the announced file: too many of them, too few, or at another place than the next one. */
+/** The bytes don't match the announced file: too many, too few, or at the wrong offset. */
 export class UploadMisfit extends Error {
   override name = "UploadMisfit";
 }
 
-/** The storage can't be reached, or has no room. */
+/** The storage is unreachable or full. */
 export class StorageDown extends Error {
   override name = "StorageDown";
 }
 
-/** For a storage that clients can't reach: this server takes the bytes and hands them on. */
+/** Accepting the file would leave less free space than configured. */
+export class StorageFull extends StorageDown {
+  override name = "StorageFull";
+}
+
+/** For a storage that clients can't reach: the server receives the bytes. */
 export interface ReceivingWay {
   kind: "through_us";
-  /** How many bytes there are, and whether the file was sealed; 0 when none came yet. */
+  /** Bytes received so far, and whether the file was sealed. */
   received(name: FileName): Promise<{ bytes: number; sealed: boolean }>;
   /**
-   * Takes bytes from `from` on and answers how many there are then. The file has arrived, durably, when all announced bytes came;
-   * until then no `seal` sees it. `isWhole`: a stream that does not make the whole file leaves nothing behind; otherwise what came
-   * is kept for whoever goes on, and `from` must be the number of bytes there; no more bytes, after the last of them, make them
-   * the arrived file, however the one who sent them ended. Never takes a byte more than announced.
+   * Appends bytes at offset `from` and returns the total. The file is complete, and durable, once all announced bytes have arrived;
+   * `seal` ignores it until then. With `isWhole`, an incomplete stream leaves nothing behind. Otherwise received bytes are kept, and
+   * `from` must equal their number; a call without bytes after the last one completes the file, even if the earlier call failed.
+   * Never accepts more bytes than announced.
    *
-   * Throws `UploadBusy` while another call is running, or when the file was taken away meanwhile, `UploadMisfit` for bytes that
-   * don't fit, and what `bytes` throws.
+   * Throws `StorageFull` if there is no room, before the first byte or later; `UploadBusy` while another call runs or if the file was
+   * dropped meanwhile; `UploadMisfit` for bytes that don't match; and whatever `bytes` throws.
    */
   receive(
     file: AnnouncedFile,
@@ -56,43 +61,45 @@ export interface ReceivingWay {
   ): Promise<number>;
 }
 
-/** A file in parts that are sent on their own. */
+/** A multipart upload. */
 export interface SignedParts {
   multipartId: string;
   partBytes: number;
   parts: { partNumber: number; sizeBytes: number; url: string }[];
 }
 
-/** For a storage that clients reach by themselves, with URLs that it has signed. */
+/** For a storage that clients reach directly, with signed URLs. */
 export interface DirectWay {
   kind: "direct";
-  /** A URL that takes exactly the announced bytes, as the announced type. */
+  /** A URL that accepts exactly the announced size and type. */
   signPut(file: AnnouncedFile, ttlMs: number): Promise<{ url: string; headers: Record<string, string> }>;
-  /** A URL that gives the sealed file, to be saved and never shown. */
+  /** A URL that downloads the sealed file as an attachment. */
   signGet(name: FileName, as: { disposition: string; mimeType: string; ttlMs: number }): Promise<string>;
-  /** URLs for all parts; without `multipartId` of a file that is begun now. */
+  /** URLs for all parts; starts a multipart upload if `multipartId` is absent. */
   signParts(file: AnnouncedFile, options: { multipartId?: string; ttlMs: number }): Promise<SignedParts>;
-  /** Throws `UploadMisfit` when the parts are not those of the file. */
+  /** Throws `UploadMisfit` if the parts don't match the file. */
   joinParts(file: AnnouncedFile, multipartId: string, etags: readonly string[]): Promise<void>;
 }
 
-/** Where files rest. Not every deployment has one. All of it throws `StorageDown` when the storage can't do it now. */
+/** File storage. Optional. Every method throws `StorageDown` when the storage is unavailable. */
 export interface UploadStorage {
-  /** The largest file that it takes. */
+  /** The largest file that it accepts. */
   readonly maxBytes: number;
+  /** Bytes left before the reserve that must stay free. Absent: unlimited. */
+  room?(): Promise<number>;
   readonly way: ReceivingWay | DirectWay;
   /**
-   * Takes what has arrived out of every client's reach: from the first success on, nothing that anybody sends changes it, and every
-   * call answers the same. Undefined when no whole file has arrived.
+   * Freezes the received file: after the first success no client can change it, and every call returns the same. Undefined if no
+   * complete file has arrived.
    */
   seal(name: FileName): Promise<{ sizeBytes: number } | undefined>;
-  /** The bytes of a sealed file; whoever does not read them to the end destroys the stream. Throws when there is none. */
+  /** The bytes of a sealed file. The caller reads to the end or destroys the stream. Throws if there is none. */
   read(name: FileName, range?: ByteRange): Promise<Readable>;
-  /** Nothing of the file remains, whatever there was: parts, the arrived and the sealed file. Nothing is fine, too. */
+  /** Removes everything of the file: parts, the received and the sealed file. Fine if there is nothing. */
   drop(name: FileName): Promise<void>;
   /**
-   * Files that nobody has touched for `idleMs`, by the storage's own clock, page by page; the first page without `after`. A page may
-   * be empty before the last.
+   * Files that weren't touched for `idleMs`, by the storage's own clock; the first page without `after`. Pages before the last may
+   * be empty.
    */
   list(page: { after?: string; idleMs: number }): Promise<{ names: FileName[]; next?: string }>;
 }

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
-import type { Sealed, Sealer } from "../ports/sealer.ts";
+import type { Sealed } from "../domain/sealed.ts";
+import type { Sealer } from "../ports/sealer.ts";
 import { createRandomPool } from "./random-pool.ts";
 import { deriveKeys } from "./secrets.ts";
 
@@ -14,7 +15,10 @@ export function createAesSealer(secrets: readonly string[]): Sealer {
   const newestId = keys[0].id;
   const newest = createSecretKey(keys[0].bytes);
   const draw = createRandomPool();
+  const keyOf = (sealed: Sealed): string => sealed.slice(0, sealed.indexOf("."));
   return {
+    isNewest: (sealed) => keyOf(sealed) === newestId,
+    knows: (sealed) => byId.has(keyOf(sealed)),
     seal(plain, bound) {
       const nonce = draw(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", newest, nonce);
@@ -24,10 +28,10 @@ export function createAesSealer(secrets: readonly string[]): Sealer {
       return `${newestId}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64url")}`;
     },
     open(sealed: Sealed, bound) {
-      const dot = sealed.indexOf(".");
-      const key = byId.get(sealed.slice(0, dot));
+      const id = keyOf(sealed);
+      const key = byId.get(id);
       if (key === undefined) throw new Error("sealed with a key that this server does not have");
-      const bytes = Buffer.from(sealed.slice(dot + 1), "base64url");
+      const bytes = Buffer.from(sealed.slice(id.length + 1), "base64url");
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(bound));
       decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

@@ -1,8 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { V7Generator } from "uuidv7";
 import { createRandomPool } from "./random-pool.ts";
 
+const PROCESS = randomUUID();
+
 /** Makes ids, which are time-ordered, and secrets, which never are. */
 export interface Randomness {
+  /** Names this process in what it holds for a while; another one with every start. */
+  process: string;
   newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof" | "whk"): string;
   /** `rtok_` and 32 random bytes. */
   resumeToken(): string;
@@ -29,6 +34,7 @@ export function createRandomness(): Randomness {
   const draw = createRandomPool();
   const ids = new V7Generator({ nextUint32: () => draw(4).readUInt32LE() });
   return {
+    process: PROCESS,
     newId: (prefix) => `${prefix}_${ids.generate().toString()}`,
     resumeToken: () => `rtok_${draw(32).toString("base64url")}`,
     session: () => `sess_${draw(32).toString("base64url")}`,

@@ -1,48 +1,89 @@
-import { jwtVerify, SignJWT } from "jose";
-import { ContractError } from "../domain/error.ts";
+import { createHmac } from "node:crypto";
+import { SignJWT } from "jose";
 import type { Instant } from "../domain/instant.ts";
-import { deriveKeys } from "./secrets.ts";
+import { type PagePosition, type PageScope, refusedPage } from "../domain/page.ts";
+import { createAesSealer } from "./aes-sealer.ts";
+import { verifyCompactJwt } from "./compact-jwt.ts";
+import { deriveKeys, type NamedKey } from "./secrets.ts";
 
-/** Where a list stands: its query, and the place after which the next page starts. */
-export interface PagePosition {
-  list: string;
-  query: Record<string, string>;
-  after: string;
+export interface SignedPage {
+  token: string;
+  expiresAt: Instant;
 }
 
 export interface PageTokens {
-  sign(position: PagePosition, now: Instant): Promise<string>;
-  /** Throws a `bad_request` for what was changed, is over, or belongs to another list. */
-  open(token: string, list: string, now: Instant): Promise<PagePosition>;
+  /** Its time starts anew with each page. */
+  sign(scope: PageScope, position: PagePosition, now: Instant): Promise<SignedPage>;
+  /** Throws `refusedPage()` for what was changed, has expired, or belongs to another list or caller. */
+  open(token: string, scope: PageScope, now: Instant): Promise<PagePosition>;
 }
 
-const refused = (why: string, cause?: unknown): ContractError =>
-  new ContractError("bad_request", `pageToken: ${why}`, { cause });
+interface Claims {
+  ver: number;
+  query: Record<string, string>;
+  /** What of the query may name a person, sealed: anyone can read the rest of a token. */
+  hidden?: string;
+  after: string;
+  cursor: number;
+  total?: number;
+  estimate?: true;
+}
+
+const VERSION = 1;
+const PERSONAL = ["createdBy"];
+const BOUND_TO = "page-token";
 
 /** Stateless: any instance can serve the next page, and page 50,000 costs what page 1 costs. */
 export function createPageTokens(secrets: readonly string[], ttlMs: number): PageTokens {
   const keys = deriveKeys(secrets, "page-token");
   const [newest] = keys;
+  const sealer = createAesSealer(secrets);
   return {
-    async sign({ list, query, after }, now) {
-      return await new SignJWT({ list, query, after })
+    async sign(scope, { query, after, cursor, total }, now) {
+      const entries = Object.entries(query);
+      const personal = entries.filter(([name]) => PERSONAL.includes(name));
+      const claims: Claims = {
+        ver: VERSION,
+        query: Object.fromEntries(entries.filter(([name]) => !PERSONAL.includes(name))),
+        ...(personal.length > 0 && { hidden: sealer.seal(JSON.stringify(Object.fromEntries(personal)), BOUND_TO) }),
+        after,
+        cursor,
+        ...(total && { total: total.count, ...(total.isEstimate && { estimate: true as const }) }),
+      };
+      const exp = Math.floor((now + ttlMs) / 1000);
+      const token = await new SignJWT({ ...claims })
         .setProtectedHeader({ alg: "HS256", kid: newest.id })
-        .setExpirationTime(Math.floor((now + ttlMs) / 1000))
+        .setAudience(scope.list)
+        .setSubject(subjectOf(scope, newest))
+        .setExpirationTime(exp)
         .sign(newest.bytes);
+      return { token, expiresAt: exp * 1000 };
     },
-    async open(token, list, now) {
+    async open(token, scope, now) {
       try {
-        const { payload } = await jwtVerify<PagePosition>(
-          token,
-          (header) => keys.find((key) => key.id === header.kid)?.bytes ?? newest.bytes,
-          { algorithms: ["HS256"], currentDate: new Date(now) },
-        );
-        if (payload.list !== list) throw refused("it belongs to another list.");
-        return { list, query: payload.query, after: payload.after };
+        const { payload, key } = await verifyCompactJwt<Claims>(token, keys, {
+          currentDate: new Date(now),
+          audience: scope.list,
+          requiredClaims: ["exp", "sub"],
+        });
+        if (payload.ver !== VERSION || payload.sub !== subjectOf(scope, key)) throw refusedPage();
+        const { query, hidden, after, cursor, total, estimate } = payload;
+        return {
+          query: { ...query, ...(hidden !== undefined && JSON.parse(sealer.open(hidden, BOUND_TO))) },
+          after,
+          cursor,
+          ...(total !== undefined && { total: { count: total, isEstimate: estimate === true } }),
+        };
       } catch (error) {
-        if (error instanceof ContractError) throw error;
-        throw refused("it was changed or has expired. Start again without it.", error);
+        throw refusedPage(error);
       }
     },
   };
 }
+
+/** Keyed, not just hashed: the id of a caller that another authority vouches for may be an address that can be guessed. */
+const subjectOf = ({ holder }: PageScope, key: NamedKey): string =>
+  createHmac("sha256", key.bytes)
+    .update(JSON.stringify(holder === undefined ? [] : [holder.tenant, holder.keyId]))
+    .digest("base64url")
+    .slice(0, 22);

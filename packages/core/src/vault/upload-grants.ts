@@ -1,6 +1,7 @@
-import { jwtVerify, SignJWT } from "jose";
+import { SignJWT } from "jose";
 import { ContractError } from "../domain/error.ts";
 import type { Instant } from "../domain/instant.ts";
+import { verifyCompactJwt } from "./compact-jwt.ts";
 import { deriveKeys } from "./secrets.ts";
 
 /** What one signed URL is good for: this file, done this way, as large and of the type that was announced, until then. */
@@ -20,8 +21,15 @@ export interface UploadGrants {
   open(token: string, expected: Pick<UploadGrant, "uploadId" | "use">): Promise<UploadGrant>;
 }
 
-const refused = (cause?: unknown): ContractError =>
-  new ContractError("forbidden", "The URL is not one that this server has signed for this.", { cause });
+const refused = (use: UploadGrant["use"], cause?: unknown): ContractError =>
+  new ContractError("forbidden", "The URL wasn't signed by this server for this purpose.", {
+    nextActions: [
+      use === "get"
+        ? { action: "fetch_current_state", hint: "Use the URL unchanged, or request the file again." }
+        : { action: "request_upload", hint: "Use the URL unchanged, or announce the file again." },
+    ],
+    cause,
+  });
 
 /** Stateless: any instance can check what another one has signed. */
 export function createUploadGrants(secrets: readonly string[]): UploadGrants {
@@ -32,13 +40,10 @@ export function createUploadGrants(secrets: readonly string[]): UploadGrants {
       return await new SignJWT(grant).setProtectedHeader({ alg: "HS256", kid: newest.id }).sign(newest.bytes);
     },
     async open(token, { uploadId, use }) {
-      const key = (header: { kid?: string }) => keys.find(({ id }) => id === header.kid)?.bytes ?? newest.bytes;
-      const { payload } = await jwtVerify<UploadGrant>(token, key, { algorithms: ["HS256"] }).catch(
-        (error: unknown) => {
-          throw refused(error);
-        },
-      );
-      if (payload.uploadId !== uploadId || payload.use !== use) throw refused();
+      const { payload } = await verifyCompactJwt<UploadGrant>(token, keys).catch((error: unknown) => {
+        throw refused(use, error);
+      });
+      if (payload.uploadId !== uploadId || payload.use !== use) throw refused(use);
       return payload;
     },
   };

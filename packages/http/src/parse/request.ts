@@ -3,13 +3,13 @@ import { ContractError } from "@formbridge/core";
 import type { FastifyRequest } from "fastify";
 import type { Parsed } from "../route.ts";
 import { type CookieOptions, sessionInCookie } from "../session-cookie.ts";
-import { parseCondition } from "./if-match.ts";
+import { parseIfMatch, parseIfNoneMatch } from "./if-match.ts";
 
 export interface RequestOptions extends CookieOptions {
   allowTestHeaders: boolean;
 }
 
-/** A header that HTTP lets a client send once. */
+/** A header that may be sent only once. */
 function single(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
@@ -17,17 +17,24 @@ function single(request: FastifyRequest, name: string): string | undefined {
 
 const SESSION_PREFIX = "sess_";
 
-/** What is said counts more than what a browser adds by itself: a cookie opens only what nothing else opens. */
+/** An explicit credential takes precedence: the cookie, which a browser adds by itself, is used only without one. */
 function callerOf(request: FastifyRequest, { tokens }: Target, options: RequestOptions): Caller {
-  const address = request.ip;
+  const client = clientOf(request);
   if (single(request, "authorization") === undefined) {
     const session = tokens.length > 0 ? undefined : sessionInCookie(request, options);
-    return session === undefined ? { address } : { address, session };
+    return session === undefined ? client : { ...client, session };
   }
-  return { address, ...credentialOf(request) };
+  return { ...client, ...credentialOf(request) };
 }
 
-/** What the Authorization header names: a key, an access token or a session. */
+/** The client's address and user agent. */
+export function clientOf(request: FastifyRequest): Pick<Caller, "address" | "userAgent" | "facts"> {
+  const userAgent = single(request, "user-agent");
+  const { ip: address, facts } = request;
+  return { address, ...(userAgent !== undefined && { userAgent }), ...(facts && { facts }) };
+}
+
+/** The credential in the Authorization header: an API key, an access token or a session. */
 export function credentialOf(request: FastifyRequest): Pick<Caller, "apiKey" | "session"> {
   const header = single(request, "authorization");
   if (header === undefined) return {};
@@ -39,19 +46,20 @@ export function credentialOf(request: FastifyRequest): Pick<Caller, "apiKey" | "
 
 const TOKEN_PREFIX = "rtok_";
 
-/** What path, headers and body name. `/submissions/{rtok_…}` is the same thing as `/resume/{rtok_…}`. */
+/** The submission named by path, headers and body. `/submissions/{rtok_…}` is the same as `/resume/{rtok_…}`. */
 function targetOf(request: FastifyRequest, params: Record<string, string>, body: Record<string, unknown>): Target {
   const { ref, token } = params;
   const isLink = request.routeOptions.url?.startsWith("/resume") === true;
   const byToken = ref !== undefined && token === undefined && (isLink || ref.startsWith(TOKEN_PREFIX));
   const inQuery = isLink ? (request.query as { token?: string }).token : undefined;
   const isWrite = request.method !== "GET" && request.method !== "HEAD";
-  const condition = isWrite ? parseCondition(single(request, "if-match")) : {};
+  const condition = isWrite ? parseIfMatch(single(request, "if-match")) : {};
   const given = [byToken ? ref : token, inQuery, condition.token, body.resumeToken as string | undefined];
   const tokens = [...new Set(given.filter((token) => token !== undefined))];
   const versions = [condition.version, versionHeader(request, isWrite), body.version as number | undefined];
   const id = byToken ? (body.submissionId as string | undefined) : ref;
-  if (!byToken && body.submissionId !== undefined && body.submissionId !== ref) {
+  // On a path without a submission, `submissionId` may be an ordinary argument.
+  if (ref !== undefined && !byToken && body.submissionId !== undefined && body.submissionId !== ref) {
     throw new ContractError("bad_request", "submissionId is not the id of the path.");
   }
   return {
@@ -80,13 +88,13 @@ function keyTtlOf(request: FastifyRequest, { allowTestHeaders }: RequestOptions)
   return Number(text);
 }
 
-/** `Prefer: wait=10`, in seconds (RFC 7240). A preference that can't be read is no preference. */
+/** `Prefer: wait=10`, in seconds (RFC 7240). An invalid preference is ignored. */
 function waitOf(request: FastifyRequest): number | undefined {
   const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(single(request, "prefer") ?? "")?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** Gathers what a request names, from wherever the contract lets it say so. */
+/** Collects what a request contains, from all the places that the contract allows. */
 export function parseRequest(
   request: FastifyRequest,
   { body, options }: { body: Record<string, unknown>; options: RequestOptions },
@@ -96,8 +104,7 @@ export function parseRequest(
   const idempotencyTtlMs = keyTtlOf(request, options);
   const waitMs = waitOf(request);
   const target = targetOf(request, params, body);
-  const { token, version } = parseCondition(single(request, "if-none-match"));
-  const known = token ?? version?.toString();
+  const ifNoneMatch = parseIfNoneMatch(single(request, "if-none-match"));
   return {
     caller: callerOf(request, target, options),
     params,
@@ -107,6 +114,6 @@ export function parseRequest(
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(idempotencyTtlMs !== undefined && { idempotencyTtlMs }),
     ...(waitMs !== undefined && { waitMs }),
-    ...(known !== undefined && { ifNoneMatch: known }),
+    ...(ifNoneMatch !== undefined && { ifNoneMatch }),
   };
 }

@@ -1,4 +1,6 @@
 import {
+  CompleteHandoffRequest,
+  CompleteHandoffResponse,
   CreateHandoffRequest,
   CreateHandoffResponse,
   GetSubmissionQuery,
@@ -13,7 +15,35 @@ import {
 import type { Route } from "../route.ts";
 import { param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
 
-/** Giving a submission into somebody's hands, and taking it back. */
+const complete = {
+  method: "POST",
+  body: CompleteHandoffRequest,
+  response: CompleteHandoffResponse,
+  opensWith: "session",
+  errors: WRITE_ERRORS,
+} as const;
+
+/** For someone in a session or with a direct link, to say "my part is done". */
+const completeRoutes: Route[] = [
+  {
+    ...complete,
+    path: "/submissions/:ref/handoffs/:handoffId/complete",
+    id: "completeHandoff",
+    opensWith: "token or session",
+    summary: "Say that the human's part is done",
+    call: (operations, request) =>
+      operations.completeHandoff({ ...writeCall(request), handoffId: param(request, "handoffId") }),
+  },
+  {
+    ...complete,
+    path: "/submissions/:ref/sessions/complete",
+    id: "completeOwnHandoff",
+    summary: "Say that the human's part is done, in the session's own hand-off",
+    call: (operations, request) => operations.completeHandoff(writeCall(request)),
+  },
+];
+
+/** Handing a submission to someone, and ending that. */
 export function handoffRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[] {
   const suffix = root.startsWith("/resume") ? "ByToken" : "";
   const opensWith = root.startsWith("/resume") ? "token" : "token or key";
@@ -22,11 +52,12 @@ export function handoffRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route
       method: "POST",
       path: `${root}/handoffs`,
       id: `createHandoff${suffix}`,
-      summary: "Make a link that hands the submission to a human",
+      summary: "Create a link that hands the submission over to a human",
       body: CreateHandoffRequest,
       response: CreateHandoffResponse,
       creates: true,
-      opensWith,
+      // A session can create links for its own later use.
+      opensWith: root.startsWith("/resume") ? "token" : "token, session or key",
       errors: WRITE_ERRORS,
       call: (operations, request) => {
         const { kind, expiresInMs, allowedActors, recipientEmail, message, qrFormat } =
@@ -46,12 +77,13 @@ export function handoffRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route
       method: "GET",
       path: `${root}/handoffs`,
       id: `listHandoffs${suffix}`,
-      summary: "See who was given the submission, and who came",
+      summary: "List the hand-offs of a submission, and the sessions they opened",
       response: ListHandoffsResponse,
       opensWith,
       errors: [...READ_ERRORS, "forbidden"],
       call: (operations, { caller, target }) => operations.listHandoffs({ caller, target }),
     },
+    ...(root === "/submissions/:ref" ? completeRoutes : []),
     {
       method: "DELETE",
       path: `${root}/handoffs/:handoffId`,
@@ -74,13 +106,13 @@ export function handoffRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route
   ];
 }
 
-/** What links lead to. Opening one by GET spends nothing. */
+/** The endpoints behind links. Opening one with GET doesn't use it up. */
 export const linkRoutes: Route[] = [
   {
     method: "POST",
     path: "/submissions/:ref/sessions",
     id: "openSession",
-    summary: "Exchange what a link carries, or a code, for a session",
+    summary: "Exchange the secret of a link, or a code, for a session",
     body: OpenSessionRequest,
     response: OpenSessionResponse,
     creates: true,
@@ -108,8 +140,10 @@ export const linkRoutes: Route[] = [
     method: "GET",
     path: "/resume/:ref/:token",
     id: "getSubmissionByLink",
+    page: "form",
     summary: "Read a submission by a direct link",
     query: GetSubmissionQuery,
+    isLink: true,
     response: GetSubmissionResponse,
     opensWith: "token",
     errors: READ_ERRORS,
@@ -119,8 +153,10 @@ export const linkRoutes: Route[] = [
     method: "GET",
     path: "/resume",
     id: "getSubmissionByQuery",
+    page: "form",
     summary: "Read a submission by a token in the query",
     query: ResumeByQueryQuery,
+    isLink: true,
     response: GetSubmissionResponse,
     opensWith: "token",
     errors: READ_ERRORS,

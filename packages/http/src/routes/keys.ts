@@ -13,7 +13,7 @@ export const keyRoutes: Route[] = [
     method: "POST",
     path: "/keys",
     id: "createKey",
-    summary: "Make an API key; it is shown this once",
+    summary: "Create an API key; it is shown only this once",
     body: CreateKeyRequest,
     response: CreateKeyResponse,
     creates: true,

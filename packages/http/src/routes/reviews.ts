@@ -1,4 +1,6 @@
 import {
+  GetEventsResponse,
+  GetReviewEventsQuery,
   ListReviewsQuery,
   ListReviewsResponse,
   ReviewRequest,
@@ -9,7 +11,7 @@ import type { Route } from "../route.ts";
 import { ADMIN_ERRORS, param } from "./shared.ts";
 
 const LINK_ERRORS = [
-  // For an Authorization that is none; the link itself needs none.
+  // For an invalid Authorization header; the link itself needs none.
   "unauthorized",
   "bad_request",
   "token_invalid",
@@ -35,18 +37,37 @@ export const reviewRoutes: Route[] = [
   {
     method: "GET",
     path: "/reviews/:link",
+    isLink: true,
+    page: "review",
     id: "showReview",
-    summary: "See what a review link is about; spends nothing",
+    summary: "See what a review link is for; has no effect",
     response: ShowReviewResponse,
     opensWith: "link",
     errors: LINK_ERRORS,
     call: (operations, request) => operations.showReview({ caller: request.caller, secret: param(request, "link") }),
   },
   {
+    method: "GET",
+    path: "/reviews/:link/events",
+    id: "getReviewEvents",
+    summary: "Read the history of the submission to review; has no effect",
+    query: GetReviewEventsQuery,
+    response: GetEventsResponse,
+    opensWith: "link",
+    errors: LINK_ERRORS,
+    call: (operations, request) =>
+      operations.getReviewEvents({
+        caller: request.caller,
+        secret: param(request, "link"),
+        query: request.query as GetReviewEventsQuery,
+      }),
+  },
+  {
     method: "POST",
     path: "/reviews/:link",
+    isLink: true,
     id: "reviewByLink",
-    summary: "Approve or reject by a review link, once",
+    summary: "Approve or reject with a review link, once",
     body: ReviewRequest,
     response: ReviewResponse,
     opensWith: "link",

@@ -15,11 +15,14 @@ export const WRITE_ERRORS: readonly ErrorType[] = [
   "cancelled",
   "conflict",
   "needs_approval",
+  "delivery_failed",
   "invalid",
   "rate_limited",
   "service_unavailable",
 ];
-/** Of what opens with the signed URL of a file that is to come. */
+/** For writes that take an idempotency key: another call with that key may be running. */
+export const KEYED_WRITE_ERRORS: readonly ErrorType[] = [...WRITE_ERRORS, "locked"];
+/** For uploads to a signed URL. */
 export const INCOMING_FILE_ERRORS: readonly ErrorType[] = [
   "forbidden",
   "not_found",
@@ -49,7 +52,7 @@ export const ADMIN_ERRORS: readonly ErrorType[] = [
   "service_unavailable",
 ];
 
-/** What every write takes beside its own fields. */
+/** What every write takes besides its own fields. */
 export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs, waitMs }: Parsed) => {
   const { actor } = body as { actor?: never };
   return {

@@ -5,10 +5,13 @@ import {
   CreateSubmissionResponse,
   GetEventsQuery,
   GetEventsResponse,
+  GetSubmissionIntakeResponse,
   GetSubmissionQuery,
   GetSubmissionResponse,
   ResumeLinkResponse,
   ResumeQuery,
+  RetryDeliveryRequest,
+  RetryDeliveryResponse,
   SetFieldsRequest,
   SetFieldsResponse,
   SubmitRequest,
@@ -19,7 +22,7 @@ import {
 import type { Operations } from "@formbridge/core";
 import Type from "typebox";
 import type { Parsed, Route } from "../route.ts";
-import { param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { KEYED_WRITE_ERRORS, param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 export const createRoute: Route = {
   method: "POST",
@@ -29,6 +32,7 @@ export const createRoute: Route = {
   body: CreateSubmissionRequest,
   response: CreateSubmissionResponse,
   creates: true,
+  keyed: true,
   opensWith: "key unless public",
   errors: [
     "bad_request",
@@ -54,13 +58,19 @@ export const createRoute: Route = {
 
 const byReference = { query: GetSubmissionQuery, response: GetSubmissionResponse, call: readSubmission };
 
-/** `/resume/{submissionId}?session=…` and `?code=…` are links too: they tell how to go on, and spend nothing. */
+/**
+ * `/resume/{submissionId}?session=…` and `?code=…` are links too: they say how to continue, and don't use the link up.
+ */
 const byLink = {
+  page: "form" as const,
   query: ResumeQuery,
+  isLink: true as const,
   response: Type.Union([GetSubmissionResponse, ResumeLinkResponse]),
   call: (operations: Operations, request: Parsed) => {
     const { session, code } = request.query as ResumeQuery;
-    if (session === undefined && code === undefined) return readSubmission(operations, request);
+    // With a token in the path these parameters aren't ours: sign-in pages and mail providers add them too.
+    const isToken = param(request, "ref").startsWith("rtok_");
+    if (isToken || (session === undefined && code === undefined)) return readSubmission(operations, request);
     const opensWith = session === undefined ? "code" : "session";
     return operations.describeLink({ submissionId: param(request, "ref"), opensWith });
   },
@@ -74,8 +84,9 @@ export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Ro
     summary: "Set, change or remove fields",
     body: SetFieldsRequest,
     response: SetFieldsResponse,
+    keyed: true,
     opensWith,
-    errors: WRITE_ERRORS,
+    errors: KEYED_WRITE_ERRORS,
     call: (operations, request) =>
       operations.setFields({ ...writeCall(request), fields: request.body.fields as Record<string, unknown> }),
   } as const satisfies Partial<Route>;
@@ -109,9 +120,21 @@ export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Ro
       summary: "Submit for review or delivery",
       body: SubmitRequest,
       response: SubmitResponse,
+      keyed: true,
       opensWith,
-      errors: [...WRITE_ERRORS, "missing", "upload_pending", "locked"],
+      errors: [...KEYED_WRITE_ERRORS, "missing", "upload_pending"],
       call: (operations, request) => operations.submit(writeCall(request)),
+    },
+    {
+      method: "POST",
+      path: `${root}/deliveries/retry`,
+      id: `retryDelivery${suffix}`,
+      summary: "Restart a delivery",
+      body: RetryDeliveryRequest,
+      response: RetryDeliveryResponse,
+      opensWith: root.startsWith("/resume") ? "token" : "token or key",
+      errors: WRITE_ERRORS,
+      call: (operations, request) => operations.retryDelivery(writeCall(request)),
     },
     {
       method: "DELETE",
@@ -129,9 +152,19 @@ export function submissionRoutes(root: "/submissions/:ref" | "/resume/:ref"): Ro
     },
     {
       method: "GET",
+      path: `${root}/intake`,
+      id: `getSubmissionIntake${suffix}`,
+      summary: "Read what a form needs to render the submission",
+      response: GetSubmissionIntakeResponse,
+      opensWith,
+      errors: READ_ERRORS,
+      call: (operations, { caller, target }) => operations.getSubmissionIntake({ caller, target }),
+    },
+    {
+      method: "GET",
       path: `${root}/events`,
       id: `getEvents${suffix}`,
-      summary: "Read the history: JSON, JSON lines, or a live stream, as Accept asks",
+      summary: "Read the history: JSON, JSON lines or a live stream, depending on Accept",
       query: GetEventsQuery,
       response: GetEventsResponse,
       opensWith,

@@ -1,4 +1,6 @@
 import {
+  AbandonUploadRequest,
+  AbandonUploadResponse,
   ConfirmUploadRequest,
   ConfirmUploadResponse,
   GetUploadResponse,
@@ -35,7 +37,7 @@ export function uploadRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[
       method: "POST",
       path: `${root}/uploads/:uploadId/confirm`,
       id: `confirmUpload${suffix}`,
-      summary: "Say that a file was sent",
+      summary: "Confirm that a file was sent",
       body: ConfirmUploadRequest,
       response: ConfirmUploadResponse,
       opensWith,
@@ -44,25 +46,37 @@ export function uploadRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route[
         operations.confirmUpload({ ...writeCall(request), uploadId: param(request, "uploadId") }),
     },
     {
+      method: "DELETE",
+      path: `${root}/uploads/:uploadId`,
+      id: `abandonUpload${suffix}`,
+      summary: "Abandon a pending upload",
+      body: AbandonUploadRequest,
+      response: AbandonUploadResponse,
+      opensWith,
+      errors: WRITE_ERRORS,
+      call: (operations, request) =>
+        operations.abandonUpload({ ...writeCall(request), uploadId: param(request, "uploadId") }),
+    },
+    {
       method: "GET",
       path: `${root}/uploads/:uploadId`,
       id: `getUpload${suffix}`,
-      summary: "Get a URL that gives a confirmed file",
+      summary: "Get a download URL for a confirmed file",
       response: GetUploadResponse,
       opensWith,
-      errors: READ_ERRORS,
+      errors: [...READ_ERRORS, "forbidden"],
       call: (operations, request) =>
         operations.getUpload({ caller: request.caller, target: request.target, uploadId: param(request, "uploadId") }),
     },
   ];
 }
 
-/** For storages that clients reach by themselves. */
+/** For storages that clients upload to directly. */
 export const signPartsRoute: Route = {
   method: "POST",
   path: "/uploads/:uploadId/parts",
   id: "signParts",
-  summary: "Get URLs for the parts of a file, and make it whole",
+  summary: "Get URLs for the parts of a file, and assemble them",
   body: SignPartsRequest,
   query: GrantQuery,
   response: SignPartsResponse,

@@ -1,7 +1,7 @@
 import type { ErrorBody, FieldError, IntakeEvent } from "@formbridge/contract";
 import { type FieldNote, type Guide, guideOf } from "../schema/guide.ts";
 
-/** More than this would not help a model to ask for the next value. */
+/** More wouldn't help a model to ask for the next value. */
 const MAX_NOTES = 10;
 const MAX_PATHS = 40;
 const MAX_PROBLEMS = 10;
@@ -11,7 +11,10 @@ const MAX_WORDS = 200;
 
 const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 
-/** What is missing, in the order of the schema, the next ones in words; and what is not valid. The missing are not told twice. */
+/**
+ * Lists what is missing in schema order, with notes on the next few, and what is invalid. Missing fields are not listed
+ * twice.
+ */
 export function explain(body: Record<string, unknown>, guide: Guide | undefined): Record<string, unknown> {
   const { missingFields, validationErrors } = body as { missingFields?: string[]; validationErrors?: FieldError[] };
   if (missingFields === undefined) return {};
@@ -32,13 +35,13 @@ const shortProblems = (problems: readonly FieldError[]): FieldError[] =>
     ...(received !== undefined && { received: cutValue(received) }),
   }));
 
-/** A value that is there to be recognized, not to be kept. */
+/** Shortens a value that only has to be recognized. */
 export function cutValue(value: unknown): unknown {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text === undefined || text.length <= MAX_WORDS ? value : `${text.slice(0, MAX_WORDS)}…`;
 }
 
-/** The first problems and what to do about them; the current values only when they are few. */
+/** The first problems and what to do about them, and the current values if there are few. */
 export function shortError({ error, ...body }: ErrorBody): ErrorBody {
   const { fields, nextActions, current, ...rest } = error;
   return {
@@ -55,13 +58,13 @@ export function shortError({ error, ...body }: ErrorBody): ErrorBody {
 export const shortPaths = ({ updatedFields }: Record<string, unknown>): Record<string, unknown> =>
   Array.isArray(updatedFields) ? { updatedFields: updatedFields.slice(0, MAX_PATHS) } : {};
 
-/** The values, or when they are many or long, which ones there are. */
+/** The values, or only their names if they are many or long. */
 export function shortFields(fields: unknown): Record<string, unknown> {
   if (typeof fields !== "object" || fields === null) return {};
   return sizeOf(fields) <= MAX_FIELDS ? { fields } : { fieldsSet: Object.keys(fields) };
 }
 
-/** Who did what, and when; what proves it, and long payloads, come with `verbose`. */
+/** Who did what, and when. Hashes and long payloads come with `verbose`. */
 export function shortEvent({
   eventId,
   type,
@@ -75,7 +78,7 @@ export function shortEvent({
     eventId,
     type,
     ts,
-    // A person whose name was erased is nobody.
+    // The actor's name may have been erased.
     actor: actor === null ? null : { kind: actor.kind, id: actor.id },
     state,
     version,
@@ -94,14 +97,8 @@ export const shortIntakeItem = ({ id, version, name, description, access }: Reco
   access,
 });
 
-/** The fields in words, in place of the schema. */
-export function shortIntake(intake: Record<string, unknown>): Record<string, unknown> {
-  const schema = intake.schema as Record<string, unknown>;
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const guide = guideOf(schema);
-  const names = Object.keys((schema.properties ?? {}) as object);
-  return {
-    ...shortIntakeItem(intake),
-    fields: names.map((name) => ({ ...guide.describe(name), ...(required.has(name) && { required: true }) })),
-  };
-}
+/** An outline of the fields instead of the schema: nested, and with what is required. */
+export const shortIntake = (intake: Record<string, unknown>): Record<string, unknown> => ({
+  ...shortIntakeItem(intake),
+  fields: guideOf(intake.schema as Record<string, unknown>).outline(),
+});

@@ -1,21 +1,20 @@
-import type { IntakeResponse, OpenSessionResponse, SubmissionRecord } from "@formbridge/contract";
+import type { OpenSessionResponse } from "@formbridge/contract";
 import { type Caller, ContractError, type Operations } from "@formbridge/core";
 import type { FormArguments } from "./form-schemas.ts";
 
 export interface FormCall {
   operations: Operations;
-  /** Who holds the connection. It opens nothing here: the form acts in its session alone. */
+  /** Who holds the connection. It grants nothing here: the form acts only in its session. */
   caller: Caller;
   args: FormArguments;
 }
 
 type Action = FormArguments["action"];
 
-/** What is asked for, by action: the same operations that the page behind a hand-off link calls, in the same session. */
+/** The actions: the same operations, in the same session, as on the page behind a hand-off link. */
 const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
   async open({ operations, caller, args }) {
     const { submissionId, session, code, email, actor } = args;
-    const { address } = caller;
     const request = {
       carrier: "header" as const,
       ...(session !== undefined && { session }),
@@ -23,14 +22,23 @@ const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
       ...(email !== undefined && { email }),
       ...(actor !== undefined && { actor }),
     };
-    const { body } = await operations.openSession({ caller: { address }, submissionId, request });
-    const inSession = { operations, caller, args: { ...args, session: secretOf(body) } };
-    const { record } = await withRecord(inSession);
-    const intake = await lookOf({ operations, caller, record });
-    return { ...body, record, ...(intake && { intake }) };
+    const { body } = await operations.openSession({ caller: clientOf(caller), submissionId, request });
+    return { ...body, session: secretOf(body) };
   },
 
   read: (call) => withRecord(call),
+
+  async intake(call) {
+    const { body } = await call.operations.getSubmissionIntake(readOf(call));
+    return { ...markOf(body), shown: body };
+  },
+
+  async events(call) {
+    const { afterEventId } = call.args;
+    const query = { limit: EVENTS, ...(afterEventId !== undefined && { afterEventId }) };
+    const { body } = await call.operations.getEvents({ ...readOf(call), query });
+    return { ...markOf(body), history: body };
+  },
 
   async save(call) {
     await call.operations.setFields({ ...writeOf(call), fields: call.args.fields ?? {} });
@@ -40,11 +48,12 @@ const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
   async upload(call) {
     const { field, filename, mimeType, sizeBytes } = call.args;
     const { operations } = call;
-    const upload = { field: asked(field, "field"), filename: asked(filename, "filename") };
+    const announced = { field: asked(field, "field"), filename: asked(filename, "filename") };
     const kind = { mimeType: asked(mimeType, "mimeType"), sizeBytes: asked(sizeBytes, "sizeBytes") };
-    const { body } = await operations.requestUpload({ ...writeOf(call), upload: { ...upload, ...kind } });
-    const { uploadId, method, url, headers } = body;
-    return { ...(await withRecord(call)), upload: { uploadId, method, url, ...(headers && { headers }) } };
+    const { body } = await operations.requestUpload({ ...writeOf(call), upload: { ...announced, ...kind } });
+    const { uploadId, method, url, headers, resumable } = body;
+    const upload = { uploadId, method, url, ...(headers && { headers }), ...(resumable && { resumable }) };
+    return { ...markOf(body), upload };
   },
 
   async confirm(call) {
@@ -52,13 +61,31 @@ const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
     return await withRecord(call);
   },
 
+  async abandon(call) {
+    await call.operations.abandonUpload({ ...writeOf(call), uploadId: asked(call.args.uploadId, "uploadId") });
+    return await withRecord(call);
+  },
+
+  async complete(call) {
+    return markOf((await call.operations.completeHandoff(writeOf(call))).body);
+  },
+
   async submit(call) {
     const { idempotencyKey } = call.args;
     const { body } = await call.operations.submit({ ...writeOf(call), ...(idempotencyKey && { idempotencyKey }) });
-    const { ok, submissionId, state, version } = body;
-    return { ok, submissionId, state, version };
+    return markOf(body);
   },
 };
+
+const EVENTS = 1000;
+
+interface Mark {
+  ok: true;
+  submissionId: string;
+  state: string;
+  version: number;
+}
+const markOf = ({ ok, submissionId, state, version }: Mark): Mark => ({ ok, submissionId, state, version });
 
 export const callForm = (call: FormCall): Promise<object> => ACTIONS[call.args.action](call);
 
@@ -69,9 +96,14 @@ function asked<T>(value: T | undefined, name: string): T {
   return value;
 }
 
-/** In the session, and as nobody else: a key beside it would be asked who it is. */
+const clientOf = ({ address, userAgent }: Caller): Caller => ({
+  address,
+  ...(userAgent !== undefined && { userAgent }),
+});
+
+/** Acts in the session only: with an API key beside it, the key would decide who acts. */
 const inSession = ({ caller, args }: FormCall): Caller => ({
-  address: caller.address,
+  ...clientOf(caller),
   session: asked(args.session, "session"),
 });
 
@@ -83,29 +115,13 @@ function writeOf(call: FormCall) {
   };
 }
 
-/** The submission after the call: the form shows what is there, not what it thinks is there. */
-async function withRecord(call: FormCall) {
-  const { submissionId } = call.args;
-  const target = { submissionId, tokens: [], versions: [] };
-  const { body } = await call.operations.getSubmission({ caller: inSession(call), target });
-  const { ok, state, version } = body;
-  return { ok, submissionId, state, version, record: body };
-}
+const readOf = (call: FormCall) => ({
+  caller: inSession(call),
+  target: { submissionId: call.args.submissionId, tokens: [], versions: [] },
+});
 
-/** How the intake wants to be shown, for whoever may see it; only in the version that the submission was begun with. */
-async function lookOf(about: {
-  operations: Operations;
-  caller: Caller;
-  record: SubmissionRecord;
-}): Promise<Pick<IntakeResponse["intake"], "name" | "description" | "uiHints"> | undefined> {
-  const { operations, caller, record } = about;
-  try {
-    const { body } = await operations.getIntake({ caller, intakeId: record.intakeId });
-    const { version, name, description, uiHints } = body.intake;
-    if (version !== record.intakeVersion) return undefined;
-    return { name, ...(description !== undefined && { description }), ...(uiHints && { uiHints }) };
-  } catch (error) {
-    if (error instanceof ContractError) return undefined;
-    throw error;
-  }
+/** Adds the submission as it is after the call, so that the form shows what is stored. */
+async function withRecord(call: FormCall) {
+  const { body } = await call.operations.getSubmission(readOf(call));
+  return { ...markOf(body), record: body };
 }

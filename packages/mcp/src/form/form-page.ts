@@ -1,48 +1,23 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
-
-const FOLDER = new URL("../../form-page/", import.meta.url);
-
-/** Each stands after those that it imports from: together they are one script. */
-const MODULES = [
-  "wire",
-  "changes",
-  "schema",
-  "dom",
-  "host",
-  "state",
-  "field",
-  "controls",
-  "groups",
-  "form",
-  "main",
-] as const;
-
-const read = (name: string): string => readFileSync(new URL(name, FOLDER), "utf8");
-
-/** Modules that import from one another only, as one: their imports are dropped, and what they export stays in scope. */
-const scriptOf = (): string =>
-  MODULES.map((name) => stripTypeScriptTypes(read(`${name}.ts`)))
-    .join("\n")
-    .replaceAll(/^import\s[^;]*;$/gm, "")
-    .replaceAll(/^export (?=(?:async )?function|const|class)/gm, "")
-    .replaceAll(/^\s+$/gm, "");
 
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-let parts: { script: string; style: string } | undefined;
+/** Makes the form's HTML from the script built by apps/web, which is read on first use. */
+export function createFormPage(file: string): (uploadOrigins: readonly string[]) => string {
+  let script: string | undefined;
+  return (uploadOrigins) => {
+    // A closing script tag inside a string would end our script element.
+    script ??= readFileSync(file, "utf8").replaceAll(/<\/(?=script)/gi, "<\\/");
+    return documentOf(script, uploadOrigins);
+  };
+}
 
-/**
- * The form as one document that loads nothing. It runs its own script alone, and talks to the host, and to `uploadOrigins` with files.
- */
-export function formPage(uploadOrigins: readonly string[]): string {
-  parts ??= { script: scriptOf(), style: read("style.css") };
-  const { script, style } = parts;
+/** A self-contained document: it runs only its own script, talks to the host, and uploads files to `uploadOrigins`. */
+function documentOf(script: string, uploadOrigins: readonly string[]): string {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
     `connect-src ${uploadOrigins.length === 0 ? "'none'" : uploadOrigins.join(" ")}`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -54,10 +29,9 @@ export function formPage(uploadOrigins: readonly string[]): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Form</title>
-<style>${style}</style>
 </head>
 <body>
-<main><p role="status">Opening the form …</p></main>
+<main></main>
 <script type="module">${script}</script>
 </body>
 </html>

@@ -1,12 +1,10 @@
-import { formPage } from "./form-page.ts";
-
 export const FORM_URI = "ui://formbridge/form";
 const FORM_TYPE = "text/html;profile=mcp-app";
 
-/** How hosts know what a tool's answer is shown with; the second name is an older one. */
+/** Tells hosts which UI shows a tool's result; the second name is the older one. */
 export const FORM_META = { ui: { resourceUri: FORM_URI }, "ui/resourceUri": FORM_URI };
 
-/** The origins are where files are sent to, and the only ones that the form reaches by itself. */
+/** The upload origins are the only ones that the form contacts itself. */
 const metaFor = (uploadOrigins: readonly string[]) => ({
   ui: { csp: { connectDomains: [...uploadOrigins], resourceDomains: [] }, prefersBorder: true },
 });
@@ -20,7 +18,7 @@ export const formResource = (uploadOrigins: readonly string[]) => ({
   _meta: metaFor(uploadOrigins),
 });
 
-export const readForm = (uploadOrigins: readonly string[]) => ({
+export const readForm = (formPage: (uploadOrigins: readonly string[]) => string, uploadOrigins: readonly string[]) => ({
   mimeType: FORM_TYPE,
   text: formPage(uploadOrigins),
   _meta: metaFor(uploadOrigins),

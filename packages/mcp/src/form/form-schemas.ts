@@ -1,9 +1,11 @@
 import {
   ActorInputSchema,
   ActorSchema,
+  GetEventsResponse,
+  GetSubmissionIntakeResponse,
   IdempotencyKeySchema,
-  IntakeDefinitionSchema,
   RequestUploadRequest,
+  RequestUploadResponse,
   SubmissionIdSchema,
   GetSubmissionResponse as SubmissionRecordSchema,
 } from "@formbridge/contract";
@@ -11,12 +13,18 @@ import Type, { type Static } from "typebox";
 
 const upload = RequestUploadRequest.properties;
 
-/** What the form asks of its server. One tool with an action: a host that shows it to its model shows one tool, and not six. */
+/**
+ * What the form calls. One tool with an action parameter, so that hosts that list it to their model list one tool
+ * rather than six.
+ */
 export const FormArgumentsSchema = Type.Object(
   {
-    action: Type.Enum(["open", "read", "save", "upload", "confirm", "submit"], {
-      description: "open: exchange a hand-off link or code for a session. The others act in that session.",
-    }),
+    action: Type.Enum(
+      ["open", "read", "intake", "events", "save", "upload", "confirm", "abandon", "complete", "submit"],
+      {
+        description: "open: exchange a hand-off link or code for a session. The others act in that session.",
+      },
+    ),
     submissionId: SubmissionIdSchema,
     session: Type.Optional(
       Type.String({
@@ -33,7 +41,8 @@ export const FormArgumentsSchema = Type.Object(
     filename: Type.Optional(upload.filename),
     mimeType: Type.Optional(upload.mimeType),
     sizeBytes: Type.Optional(upload.sizeBytes),
-    uploadId: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "confirm: the upload." })),
+    uploadId: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "confirm, abandon: the upload." })),
+    afterEventId: Type.Optional(Type.String({ maxLength: 64, description: "events: the last one that was seen." })),
     idempotencyKey: Type.Optional(IdempotencyKeySchema),
   },
   { additionalProperties: false },
@@ -42,7 +51,10 @@ export type FormArguments = Static<typeof FormArgumentsSchema>;
 
 const mark = SubmissionRecordSchema.properties;
 
-/** The submission's record after the call; with open, the session, and how the intake wants to be shown. */
+/**
+ * What each action returns besides the submission's state: its record, the session, what to render, its events, or
+ * where to upload a file.
+ */
 export const FormAnswerSchema = Type.Object({
   ok: mark.ok,
   submissionId: mark.submissionId,
@@ -54,19 +66,15 @@ export const FormAnswerSchema = Type.Object({
   actor: Type.Optional(ActorSchema),
   expiresAt: mark.expiresAt,
   message: Type.Optional(Type.String()),
-  intake: Type.Optional(
-    Type.Object({
-      name: Type.String(),
-      description: Type.Optional(Type.String()),
-      uiHints: IntakeDefinitionSchema.properties.uiHints,
-    }),
-  ),
+  shown: Type.Optional(GetSubmissionIntakeResponse),
+  history: Type.Optional(GetEventsResponse),
   upload: Type.Optional(
     Type.Object({
       uploadId: Type.String(),
       method: Type.String(),
       url: Type.String(),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+      resumable: RequestUploadResponse.properties.resumable,
     }),
   ),
 });

@@ -4,7 +4,9 @@ import { callForm } from "./form-calls.ts";
 import { FORM_META } from "./form-resource.ts";
 import { FormAnswerSchema, type FormArguments, FormArgumentsSchema } from "./form-schemas.ts";
 
-/** What the form calls through its host. Its authority is the session of the hand-off, and nothing that the host holds. */
+/**
+ * What the form calls through its host. It is authorized by the hand-off session alone, not by anything the host holds.
+ */
 export const formTool: Tool = {
   generic: "formbridge_form",
   title: "The form's own calls",
@@ -23,6 +25,6 @@ export const formTool: Tool = {
 
 export const UI_EXTENSION = "io.modelcontextprotocol/ui";
 
-/** The form is listed for hosts that show apps, and where it is not known whether they do; others have no use for it. */
+/** List the form for hosts that show apps, and for those that don't say whether they do. */
 export const mayShowApps = (capabilities: ClientCapabilities | undefined): boolean =>
   capabilities === undefined || capabilities.extensions?.[UI_EXTENSION] !== undefined;

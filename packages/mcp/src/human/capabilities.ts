@@ -5,7 +5,9 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 
-/** What the client can do: as the call says, or as the connection began; undefined where neither tells. */
+/**
+ * The client's capabilities, from the call or else from the start of the connection; undefined if neither states them.
+ */
 export const capabilitiesOf = (server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined =>
   (mcpReq.envelope as Record<string, ClientCapabilities | undefined> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] ??
   server.getClientCapabilities();

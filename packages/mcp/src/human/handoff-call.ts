@@ -12,7 +12,7 @@ import Type, { type Static } from "typebox";
 import { type ToolCall, targetOf, writeCall } from "../tools/tool.ts";
 import { answersOf, questionFor } from "./questions.ts";
 
-/** More is a form, and the link opens one. */
+/** For more questions a form is better, and the link opens one. */
 const MAX_ASKED = 5;
 
 const AskSchema = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
@@ -24,7 +24,11 @@ const AskSchema = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     "Not for sensitive or human-only fields, files or nested ones: these are what the link is for.",
 });
 
-export const HandoffArguments = Type.Object({ ...HandoffRequest.properties, ask: Type.Optional(AskSchema) });
+export const HandoffArguments = Type.Object({
+  ...HandoffRequest.properties,
+  qrFormat: Type.Optional(Type.Enum(["png", "svg"], { description: "png: the link also as a picture, to be scanned" })),
+  ask: Type.Optional(AskSchema),
+});
 export type HandoffArguments = Static<typeof HandoffArguments>;
 
 const AskedSchema = Type.Object(
@@ -41,26 +45,27 @@ const AskedSchema = Type.Object(
 );
 type Asked = Static<typeof AskedSchema>;
 
-export const HandoffAnswer = Type.Object({ ...HandoffResponse.properties, asked: Type.Optional(AskedSchema) });
+const { qr: _picture, ...handoffResponse } = HandoffResponse.properties;
+export const HandoffAnswer = Type.Object({ ...handoffResponse, asked: Type.Optional(AskedSchema) });
 
-/** The link, and what the host could do for its person before or beside it. */
+/** Creates the link, after or along with what the host can ask its user. */
 export async function callHandoff(call: ToolCall): Promise<Answer<object>> {
   const { ask, kind } = call.args as HandoffArguments;
   if (ask !== undefined) return await askAndMake(call, ask);
-  // The link of a code carries nothing that opens it: it is the only one that may be shown by somebody else's page.
+  // A magic link contains no secret, so it is the only one that another page may show.
   return kind === "magic_link" && call.host.can("url") ? await makeAndOffer(call) : await make(call);
 }
 
-/** First the question, which writes nothing; then the answers; then the link, by the token that the answers led to. */
+/** Ask first, which writes nothing; then set the answers; then create the link with the resulting token. */
 async function askAndMake(call: ToolCall, names: readonly string[]): Promise<Answer<object>> {
   const { operations, caller, host, args } = call;
   const { body: read } = await operations.getSubmission({ caller, target: { ...targetOf(call), versions: [] } });
-  // Nobody is asked for what could not be set: the link's own refusal says why.
+  // Don't ask for what could not be set: the refusal of the link says why.
   if (host.kept === undefined && !isWritable(read, args)) return await make(call);
   const question = questionFor(read.schema ?? {}, names);
   if (!host.can("form")) return withAsked(await make(call), { how: "form", action: "unavailable" });
   const message = (args.message as string | undefined) ?? `Please fill in ${names.length === 1 ? "this" : "these"}.`;
-  // The key of the write comes with the question: a reply that is sent twice is set once.
+  // The idempotency key of the write is part of the question, so a reply that is sent twice is applied once.
   const once = (host.kept?.once as string | undefined) ?? crypto.randomUUID();
   const reply = await host.ask({ mode: "form", message, schema: question }, { once });
   const fields = reply.action === "accept" ? answersOf(reply, question) : {};
@@ -79,7 +84,7 @@ const isWritable = ({ state, version, resumeToken }: SubmissionRecord, args: Too
   (args.resumeToken === undefined || args.resumeToken === resumeToken) &&
   (args.version === undefined || args.version === version);
 
-/** Somebody may write while the person answers. What was answered is not lost for it, unless it was about the same fields. */
+/** Someone may write while the person answers. Keep the answers anyway, unless they are about the same fields. */
 async function setAnswers(
   call: ToolCall,
   answers: { fields: Record<string, unknown>; idempotencyKey: string },
@@ -97,7 +102,7 @@ async function setAnswers(
   }
 }
 
-/** The code is on its way by mail before the host is asked to open the page that takes it. A second round makes no second link. */
+/** Mail the code before asking the host to open the page that takes it. A second round doesn't create a second link. */
 async function makeAndOffer(call: ToolCall): Promise<Answer<object>> {
   const { host } = call;
   const before = host.kept?.made as CreateHandoffResponse | undefined;
@@ -114,8 +119,8 @@ const withAsked = (answer: Answer<object>, asked: Asked): Answer<object> => ({
 });
 
 /**
- * Whose the answers are. A key speaks for its own actor. Without one, it is the person whom the hand-off names, or just the host's
- * user; recorded as declared, since the client says so and nothing proves it.
+ * Who gave the answers. With an API key, its actor. Without one, the person named in the hand-off, or else the host's
+ * user; recorded as declared, since only the client says so.
  */
 function answerer({ args, caller }: ToolCall): { actor?: ActorInput } {
   if (caller.apiKey !== undefined) return {};
@@ -133,7 +138,8 @@ function make(call: ToolCall): Promise<Answer<CreateHandoffResponse>> {
     ...(allowedActors && { allowedActors }),
     ...(recipientEmail !== undefined && { recipientEmail }),
     ...(message !== undefined && { message }),
-    ...(qrFormat !== undefined && { qrFormat }),
+    // Hosts show no SVG, and its source would be thousands of tokens.
+    ...(qrFormat !== undefined && { qrFormat: "png" as const }),
   };
   return call.operations.createHandoff({ ...writeCall(call), handoff });
 }

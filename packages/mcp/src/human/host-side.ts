@@ -12,38 +12,38 @@ import { capabilitiesOf } from "./capabilities.ts";
 import type { RequestStates } from "./request-state.ts";
 import { type Tasks, takesTasks } from "./tasks.ts";
 
-/** What is put before the person: a few values to fill in, or a page to open. */
+/** What the user is asked: to fill in a few values, or to open a page. */
 export type Question =
   | { mode: "form"; message: string; schema: ElicitRequestFormParams["requestedSchema"] }
   | { mode: "url"; message: string; url: string };
 
-/** What became of a question. `unanswered`: the host lost it, or took too long. */
+/** What became of a question. `unanswered`: the host lost it or took too long. */
 export interface Reply {
   action: "accept" | "decline" | "cancel" | "unanswered";
   content?: Record<string, unknown>;
 }
 
-/** The host behind a call: what it can put before its person, and how it is told that a call goes on. */
+/** The host behind a call: what it can ask its user, and how it learns about progress. */
 export interface HostSide {
   can(mode: Question["mode"]): boolean;
-  /** What an earlier round of this call has kept; undefined in the first. */
+  /** What an earlier round of this call has kept; undefined in the first round. */
   kept: Record<string, unknown> | undefined;
   /**
-   * Asks the person. In revisions without requests from the server the call ends here (`AnsweredInstead`), and comes again with the
-   * reply: what must not be done twice is in `keep`.
+   * Asks the user. In revisions where the server can't send requests, the call ends here (`AnsweredInstead`) and is
+   * repeated with the reply; `keep` carries over what must not be done twice.
    */
   ask(question: Question, keep: Record<string, unknown>): Promise<Reply>;
-  /** Ends the call with the handle of a wait, where the client takes one. */
-  waitAsTask(submission: { version: number; state: string }): void;
-  /** Tells a caller who wants to know that the call goes on. */
+  /** Ends the call with a task handle for the wait, if the client supports tasks. */
+  waitAsTask(submission: { version: number; state: string; completedHandoff?: unknown }): void;
+  /** Reports progress if the caller asked for it. */
   progress(message: string): void;
-  /** Does the client take a task for an answer? */
+  /** Whether the client accepts a task as a result. */
   takesTasks: boolean;
-  /** Aborted when the server stops: whoever waits is answered. */
+  /** Aborted when the server stops, so that waiting calls return. */
   stopping: AbortSignal;
 }
 
-/** Not an error: this call is answered with something else than its tool's answer. */
+/** Not an error: ends the call with something other than the tool's result. */
 export class AnsweredInstead extends Error {
   readonly result: InputRequiredResult | CallToolResult;
   constructor(result: InputRequiredResult | CallToolResult) {
@@ -63,7 +63,7 @@ export const NO_HOST: HostSide = {
   stopping: new AbortController().signal,
 };
 
-/** The one question of a call. */
+/** The key of the only question in a call. */
 const KEY = "person";
 
 export interface HostCall {
@@ -73,9 +73,9 @@ export interface HostCall {
   states: RequestStates;
   tasks: Tasks;
   stopping: AbortSignal;
-  /** How long a question on an open line waits for its reply. */
+  /** How long to wait for the reply to a question on an open connection. */
   askTimeoutMs: number;
-  /** What a `requestState` is good for: this call, with these arguments. */
+  /** A `requestState` is valid only for this call with these arguments. */
   request: { name: string; args: unknown };
 }
 
@@ -100,22 +100,23 @@ export function hostSide(call: HostCall): HostSide {
       );
     },
     takesTasks: takesTasks(server, context),
-    waitAsTask({ version, state }) {
+    waitAsTask({ version, state, completedHandoff }) {
       const { name, args } = call.request;
-      const wait = { name, args: (args ?? {}) as Record<string, unknown>, version, state };
+      const seen = { version, state, ...(completedHandoff !== undefined && { completedHandoff }) };
+      const wait = { name, args: (args ?? {}) as Record<string, unknown>, ...seen };
       throw new AnsweredInstead(call.tasks.begin(wait, call.caller) as CallToolResult);
     },
     progress(message) {
       const { progressToken } = mcpReq._meta ?? {};
       if (progressToken === undefined) return;
       const params = { progressToken, progress: ++count, message };
-      // Whoever can't be told is not there any more; the call ends by its own signal.
+      // A client that can't be reached is gone; the call ends by its own signal.
       mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
     },
   };
 }
 
-/** An `elicitation` that names no mode is one of forms. */
+/** An `elicitation` capability without modes means forms. */
 function canElicit(capabilities: ClientCapabilities | undefined, mode: Question["mode"]): boolean {
   const elicitation = capabilities?.elicitation;
   if (elicitation === undefined) return false;
@@ -129,7 +130,7 @@ const requestOf = (question: Question) =>
     ? inputRequired.elicitUrl({ message: question.message, url: question.url })
     : inputRequired.elicit({ message: question.message, requestedSchema: question.schema });
 
-/** A request of ours on the open line. One that gets no answer in time costs nothing but the answer. */
+/** Sends a request on the open connection. Without a response in time, only the answer is missing. */
 async function askNow({ mcpReq }: ServerContext, question: Question, timeout: number): Promise<Reply> {
   const params =
     question.mode === "url"
@@ -143,7 +144,7 @@ async function askNow({ mcpReq }: ServerContext, question: Question, timeout: nu
   }
 }
 
-/** What comes back is the client's word: anything that is no reply counts as none. */
+/** The response is untrusted: anything that isn't a valid reply counts as none. */
 function replyOf(given: unknown): Reply | undefined {
   if (!isObject(given)) return undefined;
   const { action, content } = given;

@@ -6,7 +6,7 @@ type Schema = Record<string, unknown>;
 type Asked = ElicitRequestFormParams["requestedSchema"];
 type Plain = Asked["properties"][string];
 
-/** What a host can ask for, as hosts want it said; throws for a field that is not for its eyes, or too much for its form. */
+/** The question as an elicitation schema. Throws for a sensitive field, or one that such a form can't show. */
 export function questionFor(schema: Schema, names: readonly string[]): Asked {
   const properties: Record<string, Plain> = {};
   for (const name of names) {
@@ -14,7 +14,8 @@ export function questionFor(schema: Schema, names: readonly string[]): Asked {
     const plain = isObject(own) && Object.hasOwn(schema.properties as object, name) ? plainOf(own) : undefined;
     if (plain === undefined)
       throw unfit(name, "is not a plain field of the form: text, number, yes or no, or a choice");
-    // By the same reading that seals values and refuses agents: a reference, a condition or the root may mark a field, too.
+    // Read from the same view that seals values and refuses agents, because a reference, a condition or the root may
+    // mark a field too.
     const { sensitive, fill, file } = schemaViewOf(schema).ruleAt([name]);
     if (sensitive) throw unfit(name, "is sensitive");
     if (fill === "human") throw unfit(name, "is for a human to fill in who is known");
@@ -37,7 +38,7 @@ const unfit = (name: string, why: string): ContractError =>
 const FORMATS = new Set(["email", "uri", "date", "date-time"]);
 const COMPLEX = ["$ref", "$dynamicRef", "allOf", "anyOf", "not", "if", "properties", "items"];
 
-/** The flat forms that elicitation knows; undefined for everything else. */
+/** The flat schemas that elicitation supports; undefined for everything else. */
 function plainOf(schema: Schema): Plain | undefined {
   if (COMPLEX.some((key) => schema[key] !== undefined)) return undefined;
   const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((type) => type !== "null");
@@ -62,12 +63,12 @@ const pick = (schema: Schema, names: readonly string[]): Record<string, never> =
     names.filter((name) => ["string", "number"].includes(typeof schema[name])).map((name) => [name, schema[name]]),
   ) as Record<string, never>;
 
-/** The values that were given. Whatever was not asked for, or is no plain value, is not taken, and neither is the rest. */
+/** The values given. If any of them wasn't asked for or isn't a plain value, nothing is accepted. */
 export function answersOf({ content = {} }: Reply, { properties }: Asked): Record<string, unknown> {
   for (const [name, value] of Object.entries(content)) {
     const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
     if (!Object.hasOwn(properties, name) || !isPlain) {
-      throw new ContractError("bad_request", "The host's reply does not fit what was asked for. Nothing was set.");
+      throw new ContractError("bad_request", "The host's reply doesn't match what was asked for. Nothing was set.");
     }
   }
   return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== ""));

@@ -1,22 +1,22 @@
 import { type Caller, canonicalJson, sha256 } from "@formbridge/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 
-/** Text under authenticated encryption, for one place alone. */
+/** Authenticated encryption of text, bound to one context. */
 export interface Seal {
   seal(plain: string, bound: string): string;
   open(sealed: string, bound: string): string;
 }
 
-/** What a state is bound to: who calls, and with what. */
+/** What a state is bound to: the caller and the call. */
 interface Bound {
   caller: Caller;
   request: { name: string; args: unknown };
 }
 
-/** What travels through the client between two rounds of a call. */
+/** State that passes through the client between two rounds of a call. */
 export interface RequestStates {
   seal(keep: Record<string, unknown>, bound: Bound): string;
-  /** Throws the protocol's error for one that was changed, is old, or is of another caller or call. */
+  /** Throws a protocol error if it was altered, is too old, or belongs to another caller or call. */
   open(sealed: string, bound: Bound): Record<string, unknown>;
 }
 
@@ -41,7 +41,7 @@ export function createRequestStates(seal: Seal, { now, lifeMs }: { now: () => nu
   };
 }
 
-/** Whatever is wrong with it, the answer is the same. */
+/** The same error for every reason. */
 const refused = (): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid or expired requestState", {
     reason: "invalid_request_state",

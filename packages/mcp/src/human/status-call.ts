@@ -1,8 +1,9 @@
-import type { Answer } from "@formbridge/core";
+import type { SubmissionRecord } from "@formbridge/contract";
+import { type Answer, ContractError, isEditable } from "@formbridge/core";
 import Type, { type Static } from "typebox";
 import { type ToolCall, targetOf } from "../tools/tool.ts";
 
-/** Below the half minute after which proxies and hosts begin to cut lines. */
+/** Below the 30 seconds after which proxies and hosts start to cut connections. */
 const MAX_WAIT_MS = 25_000;
 const TELL_EVERY_MS = 5_000;
 
@@ -11,20 +12,71 @@ export const StatusArguments = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: MAX_WAIT_MS,
-      description: `Wait so many milliseconds, at most ${MAX_WAIT_MS}, for somebody to change the submission; then the answer comes at once. Call again to wait longer.`,
+      description: `Wait up to this many milliseconds, at most ${MAX_WAIT_MS}, until somebody changes the submission. Call again to wait longer.`,
     }),
   ),
   sinceVersion: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: "With waitMs: the version you know; another one is answered at once. Without it: the resumeToken's.",
+      description:
+        "With waitMs: the version you know; returns at once if there is another. Default: the resumeToken's.",
     }),
   ),
 });
 type StatusArguments = Static<typeof StatusArguments>;
+type Read = Answer<SubmissionRecord>;
 
-/** Reads the submission; with `waitMs`, when it has changed. */
+/**
+ * Reads the submission; with `waitMs`, after it has changed. If the current token has lapsed and the caller's API key
+ * may hold it, returns a new one: an agent that can only call tools has no other way to get it.
+ */
 export async function callStatus(call: ToolCall): Promise<Answer<object>> {
+  try {
+    return await withLiveToken(call, await look(call));
+  } catch (error) {
+    const submissionId = lapsedAt(error);
+    if (submissionId === undefined || call.caller.apiKey === undefined) throw error;
+    const read = await readById(call, submissionId);
+    if (read === undefined) throw error;
+    return await withLiveToken(call, read);
+  }
+}
+
+/** The submission whose token has lapsed, if that is why the call failed. */
+const lapsedAt = (error: unknown): string | undefined =>
+  error instanceof ContractError && error.type === "token_expired" && error.detail.reason === "ttl_elapsed"
+    ? error.about.submissionId
+    : undefined;
+
+/** Reads with the API key alone. Undefined if the key has no access. */
+async function readById({ operations, caller }: ToolCall, submissionId: string): Promise<Read | undefined> {
+  try {
+    return await operations.getSubmission({ caller, target: { submissionId, tokens: [], versions: [] } });
+  } catch (error) {
+    if (error instanceof ContractError && error.type === "not_found") return undefined;
+    throw error;
+  }
+}
+
+async function withLiveToken(call: ToolCall, read: Read): Promise<Answer<object>> {
+  const { submissionId, state, warning, resumeToken } = read.body;
+  const isLapsed = warning?.nextActions?.some(({ action }) => action === "reissue_token") === true;
+  if (resumeToken !== undefined || !isLapsed || !isEditable(state)) return read;
+  const { operations, caller } = call;
+  try {
+    await operations.renewToken({ caller, target: { submissionId, tokens: [], versions: [] } });
+  } catch (error) {
+    // Another call renewed it, or somebody wrote: the token that exists now works.
+    if (!(error instanceof ContractError && error.type === "conflict")) throw error;
+  }
+  const renewed = (await readById(call, submissionId)) ?? read;
+  const { tokenExpiresAt } = renewed.body;
+  if (tokenExpiresAt === undefined) return renewed;
+  const message = `The resume token had expired. This response has a new one, valid until ${tokenExpiresAt}.`;
+  return { ...renewed, body: { ...renewed.body, reissued: true, message } };
+}
+
+async function look(call: ToolCall): Promise<Read> {
   const { operations, caller, host } = call;
   const { waitMs = 0, sinceVersion } = call.args as StatusArguments;
   const look = { caller, target: targetOf(call) };

@@ -5,9 +5,9 @@ import {
   ProtocolErrorCode,
   type Server,
   type ServerContext,
-  type StandardSchemaV1,
 } from "@modelcontextprotocol/server";
 import type { ToolResult } from "../answers/result.ts";
+import { TASK_PARAMS } from "../params.ts";
 import { capabilitiesOf } from "./capabilities.ts";
 import { createRequestStates, type Seal } from "./request-state.ts";
 
@@ -16,28 +16,30 @@ export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 const LIFE_MS = 86_400_000;
 const POLL_INTERVAL_MS = 5_000;
 
-/** A wait that goes on without a line: what was asked, and how the submission stood then. */
+/** A wait that continues without a connection: the call, and the submission's state at that time. */
 export interface Wait {
   name: string;
   args: Record<string, unknown>;
   version: unknown;
   state: unknown;
+  /** The last completed hand-off. */
+  completedHandoff?: unknown;
 }
 
 /**
- * Waits as tasks. Nothing is kept of them: the task's id holds, sealed for its caller, what is waited for, and the submission itself
- * tells whether it has come. So every instance knows every task, also after a restart.
+ * Waits as MCP tasks. Nothing is stored: the task id contains what is waited for, sealed for its caller, and the
+ * submission shows whether it has happened. So every instance knows every task, even after a restart.
  */
 export interface Tasks {
-  /** The answer to a call that begins a wait. */
+  /** The response to a call that begins a wait. */
   begin(wait: Wait, caller: Caller): Record<string, unknown>;
-  /** How it stands. `look` makes the call again, without waiting. */
+  /** The task's status. `look` repeats the call without waiting. */
   get(taskId: string, caller: Caller, look: (wait: Wait) => Promise<ToolResult>): Promise<Record<string, unknown>>;
-  /** Throws when this caller has no such task. */
+  /** Throws if this caller has no such task. */
   check(taskId: string, caller: Caller): void;
 }
 
-/** What is done for those who ask about a task. */
+/** The handlers for the task methods. */
 interface TaskAnswers {
   get(params: { taskId: string }, context: ServerContext): Promise<Record<string, unknown>>;
   check(params: { taskId: string }): Promise<void>;
@@ -48,7 +50,7 @@ export function serveTasks(server: Server, answers: TaskAnswers): void {
     requireTasks(server, context);
     return await answers.get(params, context);
   });
-  // A wait asks for nothing, and costs nothing while nobody looks: there is nothing to answer, and nothing to stop.
+  // A wait takes no input and costs nothing between polls, so there is nothing to update or cancel.
   for (const method of ["tasks/update", "tasks/cancel"]) {
     server.setRequestHandler(method, { params: TASK_PARAMS }, async (params, context) => {
       requireTasks(server, context);
@@ -74,7 +76,7 @@ export function createTasks(seal: Seal, now: () => number): Tasks {
     try {
       return notes.open(taskId, boundTo(caller)) as unknown as Kept;
     } catch {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task, or its time is over.");
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "This task doesn't exist, or it has expired.");
     }
   };
   return {
@@ -86,8 +88,9 @@ export function createTasks(seal: Seal, now: () => number): Tasks {
       const kept = find(taskId, caller);
       const task = taskOf(kept, taskId);
       const result = await look(kept);
-      const { version, state } = result.structuredContent;
-      const isSame = result.isError !== true && version === kept.version && state === kept.state;
+      const { version, state, completedHandoff } = result.structuredContent;
+      const isDone = JSON.stringify(completedHandoff) !== JSON.stringify(kept.completedHandoff);
+      const isSame = result.isError !== true && version === kept.version && state === kept.state && !isDone;
       if (isSame) return { ...task, status: "working" };
       return { ...task, status: "completed", result: { resultType: "complete", ...result } };
     },
@@ -97,7 +100,10 @@ export function createTasks(seal: Seal, now: () => number): Tasks {
   };
 }
 
-/** Does this call's client take a task for an answer? Only revisions in which a call says so itself have tasks of this kind. */
+/**
+ * Whether this call's client accepts a task as a result. Only revisions in which each call says so have tasks of this
+ * kind.
+ */
 export const takesTasks = (server: Server, context: ServerContext): boolean =>
   context.mcpReq.envelope !== undefined && capabilitiesOf(server, context)?.extensions?.[TASKS_EXTENSION] !== undefined;
 
@@ -105,14 +111,3 @@ function requireTasks(server: Server, context: ServerContext): void {
   if (takesTasks(server, context)) return;
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });
 }
-
-const TASK_PARAMS: StandardSchemaV1<unknown, { taskId: string }> = {
-  "~standard": {
-    version: 1,
-    vendor: "formbridge",
-    validate(given) {
-      const { taskId } = (given ?? {}) as { taskId?: unknown };
-      return typeof taskId === "string" ? { value: { taskId } } : { issues: [{ message: "taskId must be a string" }] };
-    },
-  },
-};

@@ -11,7 +11,7 @@ const ajv = new Ajv2020({
   validateFormats: false,
 });
 
-/** Everywhere in a schema but in its values. */
+/** All keywords in a schema, but not those inside values such as `const`. */
 function keywordsIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(keywordsIn);
   if (typeof schema !== "object" || schema === null) return [];
@@ -236,7 +236,7 @@ describe("the schema that an agent sees", () => {
     };
     expect(properties.file).toMatchObject({ type: "object", title: "Scan", required: ["uploadId"] });
     expect(properties.file.description).toContain("application/pdf, at most 10 MB");
-    expect(properties.file.description).toContain("upload tool");
+    expect(properties.file.description).toContain("confirming an upload fills it");
     expect(properties.files).toMatchObject({ type: "array", items: { required: ["uploadId"] } });
   });
 

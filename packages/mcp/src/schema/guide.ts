@@ -9,15 +9,32 @@ export interface FieldNote {
   description?: string;
   enum?: unknown[];
   format?: string;
-  /** Who fills it, when not anybody may. */
+  /** Who has to fill it in, if restricted. */
   fill?: "human" | "agent";
   file?: true;
 }
 
 export interface Guide {
-  /** In the order of the schema; what it does not know comes last. */
+  /** Sorts paths in schema order; unknown ones come last. */
   order(paths: readonly string[]): string[];
   describe(path: string): FieldNote;
+  /** Whether the schema defines this path. */
+  knows(path: string): boolean;
+  isSensitive(path: string): boolean;
+  /** The dot-paths of all fields, except those inside lists. */
+  names: readonly string[];
+  /** The fields as shown to a model: nested, with what is required. */
+  outline(): FieldOutline[];
+}
+
+export interface FieldOutline extends FieldNote {
+  required?: true;
+  /** Required for some values of other fields. */
+  requiredIf?: true;
+  /** The members of an object. */
+  members?: FieldOutline[];
+  /** The fields of each list item. */
+  items?: FieldOutline[];
 }
 
 interface Entry {
@@ -29,7 +46,7 @@ interface Entry {
 const MAX_WORDS = 200;
 const guides = new WeakMap<object, Guide>();
 
-/** The fields of an intake in words, made once for each schema. */
+/** Describes an intake's fields, once per schema. */
 export function guideOf(schema: Record<string, unknown>): Guide {
   const known = guides.get(schema);
   if (known !== undefined) return known;
@@ -40,14 +57,53 @@ export function guideOf(schema: Record<string, unknown>): Guide {
 
 function createGuide(schema: SchemaNode): Guide {
   const entries = new Map<string, Entry>();
-  list(deriveFields(schema, { forAgents: false }), { at: "", entries });
+  const derived = deriveFields(schema, { forAgents: false });
+  list(derived, { at: "", entries });
   const entryAt = (path: string) => entries.get(path.replaceAll(/(?<=\.)\d+(?=\.|$)/g, "*"));
   const position = (path: string) => entryAt(path)?.position ?? Number.MAX_SAFE_INTEGER;
   return {
     order: (paths) => paths.toSorted((one, other) => position(one) - position(other)),
     describe: (path) => noteOf(path, entryAt(path)),
+    knows: (path) => entryAt(path) !== undefined,
+    isSensitive: (path) => entryAt(path)?.schema["x-sensitive"] === true,
+    names: [...entries.keys()].filter((path) => !path.includes("*")),
+    outline: () => outlineOf(derived, { at: "", entries, left: { fields: MAX_OUTLINE } }),
   };
 }
+
+/** For more fields, `verbose` returns the whole schema. */
+const MAX_OUTLINE = 200;
+
+interface Outlining {
+  at: string;
+  entries: Map<string, Entry>;
+  left: { fields: number };
+}
+
+function outlineOf(schema: Plain, { at, entries, left }: Outlining): FieldOutline[] {
+  const always = new Set(namesIn(schema["x-required"]));
+  const sometimes = new Set(namesIn(schema["x-required-if"]));
+  return Object.entries((schema.properties ?? {}) as Record<string, Plain>).flatMap(([name, member]) => {
+    left.fields -= 1;
+    if (left.fields < 0) return [];
+    const path = at === "" ? name : `${at}.${name}`;
+    const isFile = member["x-file"] !== undefined;
+    const members = isFile ? [] : outlineOf(member, { at: path, entries, left });
+    const items = isObject(member.items) && !isFile ? member.items : {};
+    const inItems = outlineOf(items as Plain, { at: `${path}.*`, entries, left });
+    return [
+      {
+        ...noteOf(path, entries.get(path)),
+        ...(always.has(name) && { required: true as const }),
+        ...(sometimes.has(name) && { requiredIf: true as const }),
+        ...(members.length > 0 && { members }),
+        ...(inItems.length > 0 && { items: inItems }),
+      },
+    ];
+  });
+}
+
+const namesIn = (names: unknown): string[] => (Array.isArray(names) ? names.map(String) : []);
 
 interface Listing {
   at: string;

@@ -1,3 +1,4 @@
+import type { Picture } from "../answers/result.ts";
 import { FORM_META } from "../form/form-resource.ts";
 import { callHandoff, HandoffAnswer, HandoffArguments } from "../human/handoff-call.ts";
 import { MARK, pick, type Tool } from "./tool.ts";
@@ -13,8 +14,16 @@ export const handoffTool: Tool = {
   meta: FORM_META,
   converses: ({ ask, kind }) => ask !== undefined || kind === "magic_link",
   describe: ({ tool }) =>
-    `Make a link with which a human goes on with the submission: for values that only they know or may set, and for files. Give them the url as it is, and to nobody else: whoever has it ` +
-    `may fill in. A host that shows apps shows them the form at once. Your resumeToken stays good until they write; wait for that with ${tool("status")} and waitMs.`,
+    `Create a link with which a human continues the submission: for values that only they know or may set, and for files. Give the url only to that human: whoever has it may fill in the form. ` +
+    `Your resumeToken stays valid until they write; wait for that with ${tool("status")} and waitMs.`,
   call: callHandoff,
-  short: (body) => pick(body, [...MARK, "handoffId", "kind", "url", "expiresAt", "qr", "asked"]),
+  short: (body) => pick(body, [...MARK, "handoffId", "kind", "url", "expiresAt", "asked"]),
+  images: ({ qr }) => pngOf(qr as { png?: string } | undefined),
+  withoutImages: ({ qr: _qr, ...body }) => body,
 };
+
+const PNG = "data:image/png;base64,";
+
+/** A separate part of the result: as text it would be thousands of tokens. */
+const pngOf = (qr: { png?: string } | undefined): Picture[] =>
+  qr?.png?.startsWith(PNG) === true ? [{ type: "image", mimeType: "image/png", data: qr.png.slice(PNG.length) }] : [];

@@ -15,18 +15,18 @@ const itemOf = ({ id, version, name, description, access, retired, source }: Int
   source: source ?? "api",
 });
 
-const listTool: Tool = {
+export const listTool: Tool = {
   generic: "formbridge_list_intakes",
   title: "List intakes",
   annotations: READS,
   args: ListIntakesQuery,
   required: [],
   output: ListIntakesResponse,
-  describe: () => "List what can be filled in here. Start with this when you do not know the intakeId.",
+  describe: () => "List what can be filled in here, with the intakeId of each.",
   call: async ({ operations, caller, args }) => {
     const { verbose: _verbose, ...query } = args;
     if (caller.apiKey !== undefined) return await operations.listIntakes({ caller, query: query as ListIntakesQuery });
-    // Without a key: what the tools of such a caller are made of.
+    // Without an API key: the intakes that the caller's tools come from.
     const { intakes } = await operations.openIntakes({ caller });
     const open = intakes.filter(({ retired }) => !retired);
     return { body: { ok: true, items: open.map(({ definition }) => itemOf(definition)) } };
@@ -38,15 +38,15 @@ const listTool: Tool = {
   }),
 };
 
-const getTool: Tool = {
+export const getTool: Tool = {
   generic: "formbridge_get_intake",
   title: "Read an intake",
   annotations: READS,
-  args: Type.Object({ intakeId: Type.String({ description: "As formbridge_list_intakes names it." }) }),
+  args: Type.Object({ intakeId: Type.String() }),
   required: ["intakeId"],
   output: IntakeResponse,
   describe: () =>
-    "Read what an intake asks for: its fields in order, with their types and meaning. verbose adds the whole definition with its JSON Schema.",
+    "Read what an intake asks for: its fields in order, with type, meaning and whether they are required. verbose adds its JSON Schema.",
   call: ({ operations, caller, args }) => operations.getIntake({ caller, intakeId: String(args.intakeId) }),
   short: (body) => ({ ok: true, intake: shortIntake(body.intake as Record<string, unknown>) }),
 };

@@ -1,46 +1,24 @@
 import { ErrorBodySchema } from "@formbridge/contract";
-import { isObject } from "@formbridge/core";
 import type { TObject } from "typebox";
 import type { Plain } from "../schema/derive.ts";
 
 export type OutputSchema = { type: "object" } & Plain;
 
-const words = { type: "array", items: { type: "string" } };
-
-/** What this binding adds to an answer of the contract that has the member on the left. */
-const ADDED: Readonly<Record<string, Record<string, Plain>>> = {
-  missingFields: {
-    missingCount: { type: "integer", description: "How many are missing, when not all are named." },
-    toFill: {
-      type: "array",
-      items: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
-      description: "The next missing fields in words, in the order of the form.",
-    },
-  },
-  attribution: { fieldsSet: { ...words, description: "Which fields have values; verbose shows them." } },
+/** What this binding adds to a response that has the property on the left. */
+export const ADDED: Readonly<Record<string, Record<string, Plain>>> = {
+  missingFields: { missingCount: { type: "integer" }, toFill: { type: "array" } },
+  attribution: { fieldsSet: { type: "array" }, reissued: { type: "boolean" }, message: { type: "string" } },
 };
 
-/** The parts of an error that a model acts on; it may have more. */
-const ERROR = {
-  type: "object",
-  properties: {
-    type: { type: "string" },
-    message: { type: "string" },
-    retryable: { type: "boolean" },
-    fields: { type: "array" },
-    nextActions: { type: "array" },
-    proposal: {
-      type: "object",
-      description: "The call that would succeed now.",
-      properties: { tool: { type: "string" }, arguments: { type: "object" } },
-    },
-  },
-  required: ["type", "message", "retryable"],
-};
+/** Only an outline, because every tool repeats it; the reference describes errors in full. */
+const ERROR = { type: "object", required: ["type", "message", "retryable"] };
 
 const outputs = new WeakMap<TObject, OutputSchema>();
 
-/** The contract's answer or its error, in one plain object; a short answer leaves parts out. Brief: every intake repeats it. */
+/**
+ * The contract's response or its error, as one plain object; short responses omit parts. Kept brief because every
+ * intake repeats it.
+ */
 export function outputOf(response: TObject): OutputSchema {
   const known = outputs.get(response);
   if (known !== undefined) return known;
@@ -56,12 +34,5 @@ export function outputOf(response: TObject): OutputSchema {
 const outlines = ({ properties }: TObject): Record<string, Plain> =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, outline(schema)]));
 
-function outline(schema: unknown): Plain {
-  const { type, enum: values, items } = schema as Plain;
-  const isOfStrings = isObject(items) && items.type === "string";
-  return {
-    type: type ?? "string",
-    ...(values !== undefined && { enum: values }),
-    ...(isOfStrings && { items: { type: "string" } }),
-  };
-}
+/** Only the type: hosts validate results against it, and models don't read it. */
+const outline = (schema: unknown): Plain => ({ type: (schema as Plain).type ?? "string" });

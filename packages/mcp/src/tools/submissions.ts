@@ -6,6 +6,8 @@ import {
   GetEventsQuery,
   GetEventsResponse,
   GetSubmissionResponse,
+  RetryDeliveryRequest,
+  RetryDeliveryResponse,
   SetFieldsRequest,
   SetFieldsResponse,
   SubmitRequest,
@@ -22,9 +24,18 @@ import { actorOf, MARK, pick, type Tool, targetOf, type Words, writeCall } from 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
 
-const what = ({ intake }: Words): string => (intake === undefined ? "" : ` of "${intake.name}"`);
+/** "a submission", or for one intake "a submission of Trip". */
+const aSubmission = ({ intake }: Words): string =>
+  intake === undefined ? "a submission" : `a submission of ${intake.name}`;
 
-const createTool: Tool = {
+const MAX_ABOUT = 300;
+const about = ({ intake }: Words): string => {
+  if (intake?.description === undefined) return "";
+  const { description } = intake;
+  return ` (${description.length > MAX_ABOUT ? `${description.slice(0, MAX_ABOUT)}…` : description})`;
+};
+
+export const createTool: Tool = {
   suffix: "create",
   generic: "formbridge_create_submission",
   title: "Start a submission",
@@ -34,9 +45,8 @@ const createTool: Tool = {
   fieldsIn: "initialFields",
   output: CreateSubmissionResponse,
   describe: (words) =>
-    `Start a submission${what(words)}${words.intake?.description === undefined ? "" : ` (${words.intake.description})`}. Give in initialFields what you know; the rest can come later, ` +
-    `also days later: nothing times out. The answer has a resumeToken, which is the handle for all further calls and lives ${words.tokenLife}, and the ` +
-    `fields that are still missing. Every write gives a new resumeToken: always use the latest.`,
+    `Start ${aSubmission(words)}${about(words)}.${words.openFor === undefined ? "" : ` It stays open for ${words.openFor}.`} The response has the resumeToken for all further calls` +
+    `${words.tokenLife === undefined ? "" : `, which lives ${words.tokenLife},`} and says what is still missing.`,
   call: (call) => {
     const { initialFields, ttlMs, idempotencyKey, intakeId } = call.args as CreateSubmissionRequest;
     return call.operations.createSubmission({
@@ -63,9 +73,8 @@ const setTool: Tool = {
   fieldsIn: "fields",
   output: SetFieldsResponse,
   describe: (words) =>
-    `Set, change or remove fields of a submission${what(words)}. Needs the latest resumeToken; the answer has a new one (lives ${words.tokenLife}) and says what is missing ` +
-    `or not valid. Values that are not valid yet are kept too. Objects are merged, lists replaced, null removes a value, "address.city" as a key names a nested field. If somebody ` +
-    `else wrote meanwhile, the error has a proposal: send that.`,
+    `Set, change or remove fields of ${aSubmission(words)}. The response has a new resumeToken${words.tokenLife === undefined ? "" : ` (lives ${words.tokenLife})`} and says what is missing or invalid; invalid values are kept too. ` +
+    `Objects are merged, lists replaced, null removes a value, a key may be a path ("address.city").`,
   call: (call) =>
     call.operations.setFields({ ...writeCall(call), fields: call.args.fields as Record<string, unknown> }),
   short: (body, guide) => ({ ...pick(body, MARK), ...shortPaths(body), ...explain(body, guide) }),
@@ -80,9 +89,9 @@ const validateTool: Tool = {
   required: [],
   output: ValidateResponse,
   describe: (words) =>
-    `Check whether a submission${what(words)} is ready to be submitted, without submitting it. Changes no value and leaves the resumeToken as it is.`,
+    `Check whether ${aSubmission(words)} is ready to be submitted. Changes no values; the resumeToken stays the same.`,
   call: (call) => call.operations.validate(writeCall(call)),
-  short: (body, guide) => ({ ...pick(body, [...MARK, "ready"]), ...explain(body, guide) }),
+  short: (body, guide) => ({ ...pick(body, [...MARK, "ready", "pendingUploads"]), ...explain(body, guide) }),
 };
 
 const submitTool: Tool = {
@@ -94,8 +103,7 @@ const submitTool: Tool = {
   required: ["idempotencyKey"],
   output: SubmitResponse,
   describe: (words) =>
-    `Submit${what(words)} for review or delivery. Final: nothing can be changed afterwards, unless a reviewer rejects it. Fails and says why while something is missing. ` +
-    `idempotencyKey is required: the same key for every retry of the same submit, so that a retry after a lost answer submits nothing twice.`,
+    `Submit ${aSubmission(words)} for review or delivery. Nothing can be changed afterwards, unless a reviewer rejects it. If something is missing, it fails and says what.`,
   call: (call) => call.operations.submit(writeCall(call)),
   short: (body) => pick(body, [...MARK, "submittedAt", "finalizedAt"]),
 };
@@ -108,12 +116,26 @@ const cancelTool: Tool = {
   args: Type.Object({ submissionId: SetFieldsRequest.properties.submissionId, ...CancelRequest.properties }),
   required: [],
   output: CancelResponse,
-  describe: (words) => `Cancel a submission${what(words)} for good. It can't be taken up again.`,
+  describe: (words) => `Cancel ${aSubmission(words)} for good.`,
   call: (call) => {
     const { reason } = call.args as CancelRequest;
     return call.operations.cancel({ ...writeCall(call), ...(reason !== undefined && { reason }) });
   },
   short: (body) => pick(body, [...MARK, "cancelledAt", "reason"]),
+};
+
+const retryTool: Tool = {
+  suffix: "retry",
+  generic: "formbridge_retry_delivery",
+  title: "Deliver again",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  args: RetryDeliveryRequest,
+  required: [],
+  output: RetryDeliveryResponse,
+  describe: (words) =>
+    `Deliver ${aSubmission(words)} again after the last attempt failed (delivery_failed). You don't have to send anything again.`,
+  call: (call) => call.operations.retryDelivery(writeCall(call)),
+  short: (body) => pick(body, MARK),
 };
 
 const readMark = {
@@ -131,12 +153,13 @@ const statusTool: Tool = {
   converses: ({ waitMs }) => waitMs !== undefined,
   output: GetSubmissionResponse,
   describe: (words) =>
-    `Read a submission${what(words)}: its state, values and what is missing. With the resumeToken, or with the submissionId and a key that may see it. A token that was ` +
-    `replaced a moment ago still reads, and the answer has the current one. With waitMs it waits for somebody else, such as a human, to change something.`,
+    `Read ${aSubmission(words)}: its state, values, what is missing, and the current resumeToken (a new one, with your key, if it has expired). With waitMs it waits for somebody else, such as a human, to change something.`,
   call: callStatus,
   short: (body, guide) => ({
     ...pick(body, [
       ...MARK,
+      "reissued",
+      "message",
       "intakeId",
       "expiresAt",
       "submittedAt",
@@ -147,26 +170,34 @@ const statusTool: Tool = {
     ]),
     ...shortFields(body.fields),
     ...explain(body, guide),
-    ...pick(body, ["lastUpdatedBy", "updatedAt", "pendingUploads", "rejections", "reviewState", "deliveryState"]),
+    ...pick(body, ["lastUpdatedBy", "updatedAt", "pendingUploads", "files", "rejections", "reviewState"]),
+    ...pick(body, ["recentActivity", "completedHandoff"]),
   }),
 };
 
-const SHORT_EVENTS = 20;
+const EVENTS_A_CALL = 20;
 
 const eventsTool: Tool = {
   suffix: "events",
   generic: "formbridge_get_events",
   title: "Read the history",
   annotations: READS,
-  args: Type.Object({ ...readMark, ...GetEventsQuery.properties }),
+  args: Type.Object({
+    ...readMark,
+    ...GetEventsQuery.properties,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, description: `At most this many; ${EVENTS_A_CALL} by default` }),
+    ),
+    proof: Type.Optional(Type.Boolean({ description: "With verbose: adds salts and digests, to verify the chain" })),
+  }),
   required: [],
   output: GetEventsResponse,
   describe: (words) =>
-    `Read the history of a submission${what(words)}: who did what, and when. ${SHORT_EVENTS} events a call unless limit says otherwise; nextEventId goes into afterEventId.`,
+    `Read the history of ${aSubmission(words)}: who did what, and when. Pass nextEventId as afterEventId for more.`,
   call: (call) => {
-    const { verbose, resumeToken: _token, submissionId: _id, ...query } = call.args;
-    const limit = query.limit === undefined && verbose !== true ? { limit: SHORT_EVENTS } : {};
-    return call.operations.getEvents({ caller: call.caller, target: targetOf(call), query: { ...query, ...limit } });
+    const { verbose: _verbose, resumeToken: _token, submissionId: _id, proof, limit, ...query } = call.args;
+    const asked = { ...query, limit: limit ?? EVENTS_A_CALL, ...(proof === true && { proof: "true" as const }) };
+    return call.operations.getEvents({ caller: call.caller, target: targetOf(call), query: asked as GetEventsQuery });
   },
   short: (body) => {
     if (!Array.isArray(body.events)) throw new ContractError("internal_error", "The history has no events.");
@@ -182,4 +213,5 @@ export const SUBMISSION_TOOLS: readonly Tool[] = [
   statusTool,
   eventsTool,
   cancelTool,
+  retryTool,
 ];

@@ -1,21 +1,22 @@
 import type { ActorInput } from "@formbridge/contract";
 import type { Answer, Caller, Operations, Target } from "@formbridge/core";
 import type { TObject } from "typebox";
+import type { Picture } from "../answers/result.ts";
 import type { HostSide } from "../human/host-side.ts";
 import type { Guide } from "../schema/guide.ts";
 
-/** A call after its arguments were checked. */
+/** A call whose arguments were checked. */
 export interface ToolCall {
   operations: Operations;
   caller: Caller;
   args: Readonly<Record<string, unknown>>;
-  /** The intake that the tool belongs to; absent for the generic ones. */
+  /** The tool's intake; absent for generic tools. */
   intakeId?: string;
-  /** Who acts, when neither the arguments nor a key say so. */
+  /** The actor, if neither the arguments nor an API key name one. */
   actor: ActorInput;
-  /** Aborted when the client gave up. What was begun is finished all the same. */
+  /** Aborted when the client gave up. What has begun is still finished. */
   signal: AbortSignal;
-  /** What the host can do for its person meanwhile. */
+  /** What the host can ask its user meanwhile. */
   host: HostSide;
 }
 
@@ -28,11 +29,13 @@ export interface Annotations {
 
 /** What a description may refer to. */
 export interface Words {
-  /** Of which intake: its name, and what it says of itself; absent for the generic tools. */
+  /** The tool's intake; absent for generic tools. */
   intake?: { id: string; name: string; description?: string };
-  /** How long a resume token lives, in words. */
-  tokenLife: string;
-  /** The name under which this caller finds another tool. */
+  /** A resume token's time to live, in words; absent for generic tools, since it depends on the intake. */
+  tokenLife?: string;
+  /** How long a new submission stays open, in words; absent for generic tools. */
+  openFor?: string;
+  /** Another tool's name in this caller's list. */
   tool(suffix: Suffix): string;
 }
 
@@ -47,35 +50,46 @@ const SUFFIXES = [
   "events",
   "handoff",
   "cancel",
+  "review",
+  "retry",
 ] as const;
 export type Suffix = (typeof SUFFIXES)[number];
 
-/** One tool: what it is called, what it takes, which operation it is, and how its answer is made short. */
+/** One row of the tool table: name, arguments, operation, and how its response is shortened. */
 export interface Tool {
-  /** As a tool of one intake: `formbridge_{intakeId}_{suffix}`. Absent: there is only the generic one. */
+  /** The name for one intake is `formbridge_{intakeId}_{suffix}`. Absent if there is only the generic tool. */
   suffix?: Suffix;
+  /** The name of the generic tool. */
   generic: string;
+  /** If absent: readers for a tool that only reads, else writers. */
+  audience?: "reviewers";
   title: string;
   annotations: Annotations;
-  /** What it takes, by the contract. */
+  /** The argument schema from the contract. */
   args: TObject;
   required: readonly string[];
-  /** The argument that holds values of the intake's fields. */
+  /** The argument that holds field values. */
   fieldsIn?: "fields" | "initialFields";
   /** The argument that names a file field. */
   fileFieldIn?: "field";
-  /** Does a call with these arguments speak with the client while it runs (ask, tell how far it is)? That needs the protocol's own way. */
+  /**
+   * Whether a call with these arguments talks to the client while it runs (asks, reports progress), which needs the
+   * SDK.
+   */
   converses?(args: Readonly<Record<string, unknown>>): boolean;
   output: TObject;
-  /** What hosts are told besides, as `_meta`. */
+  /** Additional `_meta` for hosts. */
   meta?: Readonly<Record<string, unknown>>;
   describe(words: Words): string;
   call(call: ToolCall): Promise<Answer<object>>;
-  /** The parts that a model needs; the rest comes with `verbose`. */
+  /** The parts that a model needs; `verbose` returns the rest. */
   short(body: Record<string, unknown>, guide: Guide | undefined): Record<string, unknown>;
+  /** Images in a response, which are then removed from it. */
+  images?(body: Record<string, unknown>): Picture[];
+  withoutImages?(body: Record<string, unknown>): Record<string, unknown>;
 }
 
-/** The submission that the arguments name. */
+/** The submission identified by the arguments. */
 export function targetOf({ args, intakeId }: ToolCall): Target {
   const { submissionId, resumeToken, version } = args as {
     submissionId?: string;
@@ -90,7 +104,7 @@ export function targetOf({ args, intakeId }: ToolCall): Target {
   };
 }
 
-/** With a key or a session the recorded actor is theirs; only a bare token leaves the question open. */
+/** An API key or session determines the recorded actor; a bare token doesn't. */
 export function actorOf({ args, caller, actor }: ToolCall): { actor?: ActorInput } {
   if (args.actor !== undefined) return { actor: args.actor as ActorInput };
   return caller.apiKey === undefined && caller.session === undefined ? { actor } : {};
@@ -106,18 +120,20 @@ export const writeCall = (call: ToolCall) => {
   };
 };
 
-/** The named parts of a body, in this order, where they are there. */
+/** Picks the named properties that exist, in this order. */
 export const pick = (body: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(names.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
-/** What a short answer about a submission always has. */
+/** What every short response about a submission contains. */
 export const MARK = [
   "ok",
   "submissionId",
   "state",
   "version",
   "resumeToken",
+  "resumeUrl",
   "tokenExpiresAt",
   "warning",
+  "deliveryState",
   "_idempotent",
 ];

@@ -1,4 +1,6 @@
 import {
+  AbandonUploadRequest,
+  AbandonUploadResponse,
   ConfirmUploadRequest,
   ConfirmUploadResponse,
   RequestUploadRequest,
@@ -19,8 +21,8 @@ const uploadTool: Tool = {
   fileFieldIn: "field",
   output: RequestUploadResponse,
   describe: ({ tool }) =>
-    `Announce a file for a file field. The answer has a URL: send the bytes there with the method and headers that it names (any HTTP client will do), then call ${tool("confirm")} ` +
-    `with the uploadId. If you can't send the bytes yourself, call ${tool("handoff")} and let a human add the file.`,
+    `Announce a file for a file field. Send its bytes to the url in the response, with its method and headers, then call ${tool("confirm")}. ` +
+    `If you can't send bytes, call ${tool("handoff")} and let a human add the file.`,
   call: (call) => {
     const { field, filename, mimeType, sizeBytes, sha256 } = call.args as RequestUploadRequest;
     const upload = { field, filename, mimeType, sizeBytes, ...(sha256 !== undefined && { sha256 }) };
@@ -38,7 +40,7 @@ const confirmTool: Tool = {
   required: ["uploadId"],
   output: ConfirmUploadResponse,
   describe: ({ tool }) =>
-    `Say that the bytes of a file that ${tool("upload")} announced were sent. The file is checked (size, type, content) and fills its field.`,
+    `Confirm that the bytes of a file that ${tool("upload")} announced were sent. The file is checked and put into its field.`,
   call: (call) => {
     const { uploadId = "" } = call.args as ConfirmUploadRequest;
     return call.operations.confirmUpload({ ...writeCall(call), uploadId });
@@ -46,4 +48,20 @@ const confirmTool: Tool = {
   short: (body, guide) => ({ ...pick(body, MARK), ...explain(body, guide) }),
 };
 
-export const UPLOAD_TOOLS: readonly Tool[] = [uploadTool, confirmTool];
+const abandonTool: Tool = {
+  generic: "formbridge_abandon_upload",
+  title: "Give up a file",
+  annotations: { ...WRITES, destructiveHint: true },
+  args: AbandonUploadRequest,
+  required: ["uploadId"],
+  output: AbandonUploadResponse,
+  describe: ({ tool }) =>
+    `Abandon a file that ${tool("upload")} announced and that won't be sent, so that nothing waits for it. Not for confirmed files: set their field to null.`,
+  call: (call) => {
+    const { uploadId = "" } = call.args as AbandonUploadRequest;
+    return call.operations.abandonUpload({ ...writeCall(call), uploadId });
+  },
+  short: (body, guide) => ({ ...pick(body, [...MARK, "uploadId", "pendingUploads"]), ...explain(body, guide) }),
+};
+
+export const UPLOAD_TOOLS: readonly Tool[] = [uploadTool, confirmTool, abandonTool];

@@ -11,7 +11,9 @@ export interface Cancel {
 /** What was delivered can't be taken back: a 409, where other writes get a 410. */
 export function refuseEndedCancel(submission: Submission, now: Instant): ContractError | undefined {
   if (submission.state !== "finalized") return endedError(submission, now);
-  return new ContractError("conflict", "A finalized submission can't be cancelled.", { about: aboutOf(submission) });
+  return new ContractError("conflict", "The submission is finalized and can't be cancelled.", {
+    about: aboutOf(submission),
+  });
 }
 
 export function decideCancel(submission: Submission, command: Cancel, context: DecideContext): Decision {
@@ -19,7 +21,7 @@ export function decideCancel(submission: Submission, command: Cancel, context: D
   if (ended !== undefined) return refuse(ended);
   if (submission.delivery?.inFlight === true) {
     return refuse(
-      new ContractError("conflict", "A delivery attempt is under way.", {
+      new ContractError("conflict", "A delivery attempt is in flight. Wait for its outcome, then cancel.", {
         about: aboutOf(submission),
         retryable: true,
       }),

@@ -1,18 +1,26 @@
-import type { FieldError, FileReference, Json, JsonObject } from "@formbridge/contract";
+import type { FieldError, FileReference, JsonObject } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
-import { applyPatch } from "../fields/apply-patch.ts";
 import { type Content, misfit, typeOf } from "../files/content-type.ts";
-import type { Instant } from "../instant.ts";
+import { stateWithout } from "../files/pending.ts";
+import { filesAt, maxFilesAt, placeFile } from "../files/placement.ts";
+import {
+  alreadyConfirmed,
+  announceAction,
+  noPlace,
+  pendingAction,
+  pendingProblem,
+  unknownUpload,
+} from "../files/refusals.ts";
+import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Submission, Upload } from "../submission.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
-import { pendingUploads } from "./validate.ts";
 
-/** What was seen when the file was looked at. */
+/** What the inspection of the file found. */
 export interface Arrived {
   sizeBytes: number;
   sha256: string;
   content: Content;
-  /** What a scan found in it, if anything. */
+  /** What a scan found, if anything. */
   infected?: string;
 }
 
@@ -22,20 +30,36 @@ export interface ConfirmUpload {
 }
 
 export function decideConfirmUpload(submission: Submission, command: ConfirmUpload, context: DecideContext): Decision {
+  const { intake } = context;
   const upload = submission.uploads.find((known) => known.uploadId === command.uploadId);
-  if (upload === undefined) return refuse(new ContractError("not_found", "There is no such upload."));
-  if (upload.confirmed !== undefined) return refuse(new ContractError("conflict", "The upload is already confirmed."));
-  if (command.arrived === undefined) return refuse(notArrived(upload));
+  if (upload === undefined) return refuse(unknownUpload(submission, command.uploadId, context));
+  if (upload.confirmed !== undefined) return refuse(alreadyConfirmed(submission, upload, intake));
+  const full = fullList(submission, upload.field, intake);
+  if (full !== undefined) return refuse(full);
+  if (command.arrived === undefined) return refuse(notArrived(upload, intake));
   const problem = mismatch(upload, command.arrived, context);
-  if (problem !== undefined) return failed(submission, { upload, problem, now: context.now });
+  if (problem !== undefined) return failed(submission, { upload, problem, context });
   return completed(submission, upload, command.arrived, context);
 }
 
-const notArrived = (upload: Upload): ContractError =>
-  new ContractError("upload_pending", `The file for ${upload.field} has not arrived.`, {
-    fields: [{ path: upload.field, code: "file_required", message: `The file for ${upload.field} has not arrived.` }],
-    nextActions: [{ action: "request_upload", field: upload.field, hint: "Send the file to its URL, then confirm." }],
+function notArrived(upload: Upload, intake: CompiledIntake): ContractError {
+  const problem = pendingProblem(upload);
+  return new ContractError("upload_pending", problem.message, {
+    fields: [problem],
+    nextActions: [pendingAction(upload, intake)],
   });
+}
+
+/** The list may have been filled since the file was announced. */
+function fullList({ fields }: Submission, field: string, intake: CompiledIntake): ContractError | undefined {
+  const most = maxFilesAt(field, intake);
+  if (most <= 1 || filesAt(fields, field, intake) < most) return undefined;
+  const message = `${field} takes at most ${most} files and has ${most}. Remove one, then confirm this upload, or abandon it.`;
+  return new ContractError("invalid", message, {
+    fields: [{ path: field, code: "too_long", message, expected: most }],
+    nextActions: [{ action: "collect_field", field, hint: message }],
+  });
+}
 
 export function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideContext): FieldError | undefined {
   const path = upload.field;
@@ -49,7 +73,7 @@ export function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideCon
     };
   }
   if (upload.sha256 !== undefined && upload.sha256 !== arrived.sha256) {
-    return { path, code: "custom", message: `The file for ${path} is not the one that was announced (SHA-256).` };
+    return { path, code: "custom", message: `The file for ${path} doesn't match the announced SHA-256.` };
   }
   const accept = intake.ruleAt(intake.pathOf(path)).file?.accept ?? [];
   const wrong = misfit(arrived.content, { announced: upload.mimeType, accept });
@@ -58,74 +82,59 @@ export function mismatch(upload: Upload, arrived: Arrived, { intake }: DecideCon
     return { path, code: "file_wrong_type", message, expected: accept, received: wrong.type };
   }
   if (arrived.infected !== undefined) {
-    return { path, code: "custom", message: `A scan refused the file for ${path}: ${arrived.infected}.` };
+    return { path, code: "custom", message: `The scan found something in the file for ${path}: ${arrived.infected}.` };
   }
   return undefined;
 }
 
-/** The mismatch is recorded, and the upload forgotten: the next try is a new upload. */
+/** Records the mismatch and forgets the upload: the next try is a new upload. */
 function failed(
   submission: Submission,
-  { upload, problem, now }: { upload: Upload; problem: FieldError; now: Instant },
+  { upload, problem, context }: { upload: Upload; problem: FieldError; context: DecideContext },
 ): Decision {
-  const others = othersPending(submission, upload, now);
+  const { uploadId, field } = upload;
+  const to = stateWithout(submission, upload, context.now);
   return {
-    events: [
-      {
-        type: "upload.failed",
-        to: others ? "awaiting_upload" : "in_progress",
-        uploadId: upload.uploadId,
-        field: upload.field,
-        reason: problem.message,
-      },
-    ],
+    events: [{ type: "upload.failed", to, uploadId, field, reason: problem.message }],
     token: "keep",
     refusal: new ContractError("invalid", problem.message, {
       fields: [problem],
-      nextActions: [{ action: "request_upload", field: upload.field, hint: "Announce and send the file again." }],
+      nextActions: [announceAction(field, "Announce and send the file again.", context.intake)],
     }),
   };
 }
 
 function completed(submission: Submission, upload: Upload, arrived: Arrived, context: DecideContext): Decision {
   const { intake } = context;
-  const path = intake.pathOf(upload.field);
+  const { uploadId, field } = upload;
+  const path = intake.pathOf(field);
   const reference: FileReference = {
-    uploadId: upload.uploadId,
+    uploadId,
     filename: upload.filename,
     mimeType: typeOf(arrived.content, upload.mimeType, intake.ruleAt(path).file?.accept ?? []),
     sizeBytes: arrived.sizeBytes,
     sha256: arrived.sha256,
   };
-  const many = (intake.ruleAt(path).file?.maxFiles ?? 1) > 1;
-  const value = many ? [...listAt(submission.fields, path), asJson(reference)] : asJson(reference);
-  const { fields } = applyPatch(submission.fields, { [upload.field]: value }, intake);
-  const others = othersPending(submission, upload, context.now);
+  const fields = placed(submission, { field, reference }, intake);
+  if (fields instanceof ContractError) return refuse(fields);
+  const to = stateWithout(submission, upload, context.now);
+  const missingCount = intake.validate(fields).missing.length;
   return {
-    events: [
-      {
-        type: "upload.completed",
-        to: others ? "awaiting_upload" : "in_progress",
-        uploadId: upload.uploadId,
-        reference,
-        fields,
-        path,
-        missingCount: intake.validate(fields).missing.length,
-      },
-    ],
+    events: [{ type: "upload.completed", to, uploadId, reference, fields, path, missingCount }],
     token: "rotate",
   };
 }
 
-const othersPending = (submission: Submission, upload: Upload, now: Instant): boolean =>
-  pendingUploads(submission, now).some(({ uploadId }) => uploadId !== upload.uploadId);
-
-const asJson = (reference: FileReference): Json => ({ ...reference });
-
-function listAt(fields: JsonObject, path: readonly string[]): Json[] {
-  let value: Json | undefined = fields;
-  for (const segment of path) {
-    value = typeof value === "object" && value !== null && !Array.isArray(value) ? value[segment] : undefined;
+/** The place that a file was announced for may no longer exist. */
+function placed(
+  submission: Submission,
+  file: { field: string; reference: FileReference },
+  intake: CompiledIntake,
+): JsonObject | ContractError {
+  try {
+    return placeFile(submission.fields, file, intake);
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    return noPlace(file.field, error);
   }
-  return Array.isArray(value) ? value : [];
 }

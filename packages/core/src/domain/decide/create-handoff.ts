@@ -16,17 +16,17 @@ export interface CreateHandoff {
   allowedActors?: Actor[];
   recipientEmail?: string;
   message?: string;
-  /** Hash of the link's secret, where the link has one of its own. */
+  /** Hash of the link's secret, if it has one. */
   link?: Hash;
   sealed?: string;
 }
 
-/** So many links of one submission can be open at a time. */
+/** How many links of one submission can be open at a time. */
 const MAX_OPEN = 20;
-/** And so many are remembered, open or not: each new one looks at all of them. */
+/** How many hand-offs are kept, open or not: creating one reads all of them. */
 const MAX_KNOWN = 200;
 
-/** Moves neither version nor token: the one who hands over goes on with the token it has. */
+/** Keeps version and token: the caller continues with the token it has. */
 export function decideCreateHandoff(
   submission: Submission,
   command: CreateHandoff,
@@ -36,7 +36,7 @@ export function decideCreateHandoff(
   if (problem !== undefined) return refuse(new ContractError("bad_request", problem));
   const isTokenOver = submission.tokensRevoked || isPast(submission.token.expiresAt, context.now, context.policy);
   if (command.kind === "direct" && isTokenOver) {
-    return refuse(conflict(submission, "The token is over: reissue it, or hand over a session."));
+    return refuse(conflict(submission, "The token has expired. Reissue it, or use another kind of hand-off."));
   }
   if (context.others.length >= MAX_KNOWN) {
     return refuse(
@@ -44,7 +44,7 @@ export function decideCreateHandoff(
     );
   }
   if (context.others.filter((other) => statusOf(other, submission, context) === "open").length >= MAX_OPEN) {
-    return refuse(conflict(submission, `The submission has ${MAX_OPEN} open hand-offs; revoke one first.`));
+    return refuse(conflict(submission, `The submission has ${MAX_OPEN} open hand-offs. Revoke one first.`));
   }
   const handoff = handoffOf(submission, command, context);
   const { handoffId, kind, expiresAt, allowedActors } = handoff;
@@ -58,13 +58,12 @@ export function decideCreateHandoff(
 const conflict = (submission: Submission, message: string): ContractError =>
   new ContractError("conflict", message, { about: aboutOf(submission) });
 
-/** What would be ignored is refused. */
+/** Refuse options that would have no effect. */
 function problemWith(command: CreateHandoff, policy: Policy): string | undefined {
   const { kind, expiresInMs, recipientEmail, allowedActors, message } = command;
   if (kind === "direct" && [expiresInMs, allowedActors, message].some((given) => given !== undefined)) {
     return "A direct link is the token itself: it takes no expiresInMs, allowedActors or message.";
   }
-  if (kind !== "magic_link" && recipientEmail !== undefined) return "recipientEmail is for the kind magic_link.";
   if (kind === "magic_link" && recipientEmail === undefined) return "A magic link needs recipientEmail.";
   const { handoffTtlMinMs: min, handoffTtlMaxMs: max } = policy;
   if (expiresInMs !== undefined && (expiresInMs < min || expiresInMs > max)) {
@@ -96,7 +95,7 @@ function handoffOf(submission: Submission, command: CreateHandoff, context: Deci
   };
 }
 
-/** Never after the submission's own time. */
+/** No later than the submission itself. */
 function expiryOf(
   submission: Submission,
   { kind, expiresInMs }: CreateHandoff,

@@ -1,27 +1,30 @@
 import type { JsonObject } from "@formbridge/contract";
-import { EMPTY_HEAD } from "../chain.ts";
+import { EMPTY_HEADS } from "../chain.ts";
 import { ContractError } from "../error.ts";
 import type { DomainEvent } from "../events.ts";
-import { warningTime } from "../policy.ts";
+import { submissionLifetime, warningTime } from "../policy.ts";
 import type { Submission } from "../submission.ts";
 import type { DecideContext, Decision } from "./decision.ts";
 import { patchFields } from "./set-fields.ts";
 
 export interface CreateSubmission {
   tenant: string;
-  /** The key that the caller came with. */
+  /** The caller's API key. */
   keyId?: string;
   initialFields?: Record<string, unknown>;
   ttlMs?: number;
 }
 
-/** One object for all, so that its findings are found once. */
+/** There is no token before the first commit, which issues it. */
+const NO_TOKEN = EMPTY_HEADS.token.hash;
+
+/** One shared object, so that its findings are computed once. */
 const NOTHING: JsonObject = {};
 
-/** The submission before its first event: the decision below brings it to life. */
+/** The submission before its first event, which the decision below adds. */
 export function initialSubmission(command: CreateSubmission, context: DecideContext): Submission {
   const { definition, digest } = context.intake;
-  const ttlMs = command.ttlMs ?? definition.ttlMs ?? context.policy.submissionTtlMs;
+  const ttlMs = submissionLifetime(definition, context.policy, command.ttlMs);
   return {
     tenant: command.tenant,
     submissionId: context.newId("sub"),
@@ -49,8 +52,8 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     replayCount: 0,
     uploads: [],
     rejections: [],
-    head: EMPTY_HEAD,
-    token: { issuedAt: context.now, expiresAt: context.now, seq: 0 },
+    heads: EMPTY_HEADS,
+    token: { hash: NO_TOKEN, issuedAt: context.now, expiresAt: context.now, seq: 0 },
   };
 }
 

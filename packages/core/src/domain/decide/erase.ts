@@ -6,11 +6,11 @@ import { aboutOf } from "../tokens/refuse-ended.ts";
 import { isTerminal } from "../transitions.ts";
 import { type Decision, deliveryJob, escalationJob, refuse } from "./decision.ts";
 
-/** How long after its end a submission keeps its values; undefined: for good. */
+/** How long after its end a submission keeps its values; undefined: forever. */
 export const retentionMs = (definition: IntakeDefinition, policy: Policy): number | undefined =>
   definition.retention?.deleteAfterMs ?? policy.retentionMs;
 
-/** Only what has ended is erased: before, somebody still works with it. */
+/** Only an ended submission can be erased: before that, somebody is still working on it. */
 export function decideErase(submission: Submission): Decision {
   if (!isTerminal(submission.state)) {
     const words = "Only a submission that has ended can be erased: cancel it first.";

@@ -6,8 +6,8 @@ import { type Decision, escalationJob } from "./decision.ts";
 export const ESCALATION = { kind: "system", id: "escalation" } as const;
 
 /**
- * A gate has waited too long. Undefined when there is nothing to tell: nobody waits, it was told, or the gate that the job was
- * for is passed and the next one has its time still.
+ * Escalates a gate that has waited too long. Undefined if there is nothing to do: no gate is waiting, it has already
+ * escalated, or the job was for an earlier gate and the current one still has time.
  */
 export function decideEscalate(
   submission: Submission,

@@ -1,5 +1,6 @@
 import { ContractError } from "../error.ts";
 import type { Handoff } from "../handoffs/handoff.ts";
+import { toIso } from "../instant.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf } from "../tokens/refuse-ended.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
@@ -9,7 +10,7 @@ export interface RevokeHandoff {
   reason?: string;
 }
 
-/** From here on the link opens nothing, and what was opened through it neither reads nor writes. */
+/** From now on the link can't be opened, and its sessions can neither read nor write. */
 export function decideRevokeHandoff(
   submission: Submission,
   command: RevokeHandoff,
@@ -17,14 +18,22 @@ export function decideRevokeHandoff(
 ): Decision {
   const { handoffId, reason } = command;
   const handoff = context.others.find((other) => other.handoffId === handoffId);
-  if (handoff === undefined) return refuse(new ContractError("not_found", "There is no such hand-off."));
+  if (handoff === undefined) return refuse(new ContractError("not_found", "This hand-off doesn't exist."));
   if (handoff.kind === "direct") {
     const message = "A direct link is the token itself: revoke the submission's tokens.";
     return refuse(new ContractError("conflict", message, { about: aboutOf(submission) }));
   }
-  // Once is enough: what a second call finds revoked stays as it was, and is not told again.
+  // Idempotent: a second call keeps the first time and records nothing.
   const revoked: Handoff = { ...handoff, revokedAt: handoff.revokedAt ?? context.now };
-  const told = { handoffId, reason: "handoff_revoked", ...(reason !== undefined && { words: reason }) };
+  const told = {
+    operation: "revokeHandoff",
+    outcome: "success",
+    handoffId,
+    reason: "handoff_revoked",
+    finalState: submission.state,
+    expiredAt: toIso(context.now),
+    ...(reason !== undefined && { words: reason }),
+  };
   return {
     events: [],
     token: "keep",

@@ -1,14 +1,14 @@
 import type { Json } from "@formbridge/contract";
-import type { NewJob } from "../../ports/store.ts";
 import type { DomainEvent } from "../events.ts";
+import type { NewJob } from "../job.ts";
 import type { Submission } from "../submission.ts";
 import { type DecideContext, deliveryJob, escalationJob } from "./decision.ts";
 
 const GATEKEEPER = { kind: "system", id: "auto_approval" } as const;
 
 /**
- * Where a submission goes after submit or after a gate: through the gates that approve by themselves, to the first that
- * needs a person, or on to its destination. `store` is the destination that finalizes at once.
+ * Where a submission goes after submit or after a gate: past the gates that approve automatically, to the first one
+ * that needs a person, or on to its destination. The destination `store` finalizes at once.
  */
 export function routeOnward(
   submission: Submission,
@@ -28,7 +28,7 @@ export function routeOnward(
     const passed = index === gates.length - 1 ? "all" : "gate";
     events.push({ type: "review.approved", by: GATEKEEPER, gateIndex: index, gate: gate.name, auto: true, passed });
   }
-  if (definition.destination.kind === "store")
+  if (definition.destination.kind === "store" && submission.destination === undefined)
     return { events: [...events, { type: "submission.finalized" }], jobs: [] };
   return { events, jobs: [{ key: deliveryJob(submission.submissionId), kind: "deliver", runAt: context.now }] };
 }
@@ -36,7 +36,7 @@ export function routeOnward(
 const escalation = (submissionId: string, afterMs: number | undefined, now: number): NewJob[] =>
   afterMs === undefined ? [] : [{ key: escalationJob(submissionId), kind: "escalate", runAt: now + afterMs }];
 
-/** What a gate's JSON Logic sees. */
+/** The data that a gate's JSON Logic can read. */
 function gateData(submission: Submission, { actor }: DecideContext): Json {
   return {
     fields: submission.fields,
@@ -46,6 +46,10 @@ function gateData(submission: Submission, { actor }: DecideContext): Json {
       version: submission.version,
       createdAt: submission.createdAt,
     },
-    actor: { kind: actor.kind, id: actor.id },
+    // A declared id proves nothing, so rules can't read it.
+    actor:
+      actor.declared === true
+        ? { kind: actor.kind, declared: true }
+        : { kind: actor.kind, id: actor.id, declared: false },
   };
 }

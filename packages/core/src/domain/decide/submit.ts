@@ -1,29 +1,27 @@
-import type { NextAction } from "@formbridge/contract";
+import type { FieldError, NextAction } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import { pendingAction } from "../files/refusals.ts";
 import type { Hash } from "../hashing.ts";
 import type { Instant } from "../instant.ts";
-import type { Findings } from "../intake/compiled-intake.ts";
-import type { Submission } from "../submission.ts";
+import { fieldAction } from "../next-actions.ts";
+import type { Submission, Upload } from "../submission.ts";
 import type { DecideContext, Decision } from "./decision.ts";
 import { routeOnward } from "./route-onward.ts";
-import { pendingUploads, stateFound } from "./validate.ts";
+import { type Problems, problemsOf, stateFound } from "./validate.ts";
 
 export interface Submit {
-  /** Where the answer is recorded, and until when it waits for the first delivery. */
+  /** The record of the response, and until when it waits for the first delivery attempt. */
   answer?: { key: Hash; by: Instant };
 }
 
-/** Nothing unvalidated goes on: a submit either finds no problem, or is recorded as failed and leaves the token current. */
+/** A submit either finds no problems, or is recorded as failed and keeps the token current. */
 export function decideSubmit(submission: Submission, command: Submit, context: DecideContext): Decision {
-  const findings = context.intake.validate(submission.fields);
-  const refusal = unready(submission, findings, context);
+  const problems = problemsOf(submission, context);
+  const refusal = unready(problems, context);
   if (refusal !== undefined) {
-    const to = stateFound(submission, findings, context.now);
-    return {
-      events: [{ type: "validation.failed", to, missing: findings.missing, errors: findings.errors }],
-      token: "keep",
-      refusal,
-    };
+    const to = stateFound(submission, problems);
+    const { missing, errors } = problems;
+    return { events: [{ type: "validation.failed", to, missing, errors }], token: "keep", refusal };
   }
   const onward = routeOnward(submission, 0, context);
   const isSent = command.answer !== undefined && onward.jobs.some(({ kind }) => kind === "deliver");
@@ -37,37 +35,25 @@ export function decideSubmit(submission: Submission, command: Submit, context: D
   };
 }
 
-function unready(submission: Submission, findings: Findings, context: DecideContext): ContractError | undefined {
-  const pending = pendingUploads(submission, context.now);
-  const fields = [
-    ...findings.errors,
-    ...pending.map((upload) => ({
-      path: upload.field,
-      code: "file_required" as const,
-      message: `The file for ${upload.field} has not arrived.`,
-    })),
-  ];
+function unready({ pending, missingOtherwise, errors: fields }: Problems, context: DecideContext) {
   if (fields.length === 0) return undefined;
-  const nextActions = fields.map((field): NextAction => nextAction(field, context));
-  if (findings.missing.length > 0) {
-    return new ContractError("missing", `Required: ${findings.missing.join(", ")}.`, { fields, nextActions });
+  const nextActions = fields.flatMap((field): NextAction[] => nextActionsFor(field, pending, context));
+  if (missingOtherwise.length > 0) {
+    return new ContractError("missing", `Required: ${missingOtherwise.join(", ")}.`, { fields, nextActions });
   }
   if (pending.length > 0) {
-    return new ContractError("upload_pending", "A file was announced and has not arrived.", { fields, nextActions });
+    const waiting = pending.map(({ field, uploadId }) => `${field} (${uploadId})`).join(", ");
+    const words = `Announced files have not arrived: ${waiting}.`;
+    return new ContractError("upload_pending", words, { fields, nextActions });
   }
-  return new ContractError("invalid", findings.errors.map((error) => error.message).join(" "), { fields, nextActions });
+  return new ContractError("invalid", fields.map((error) => error.message).join(" "), { fields, nextActions });
 }
 
-function nextAction(field: { path: string; code: string; message: string }, { intake }: DecideContext): NextAction {
-  const { file, fill } = intake.ruleAt(intake.pathOf(field.path));
-  if (file !== undefined) {
-    return {
-      action: "request_upload",
-      field: field.path,
-      hint: field.message,
-      accept: file.accept,
-      maxBytes: file.maxBytes,
-    };
-  }
-  return { action: fill === "human" ? "request_handoff" : "collect_field", field: field.path, hint: field.message };
+function nextActionsFor(field: FieldError, pending: readonly Upload[], context: DecideContext): NextAction[] {
+  const { intake } = context;
+  const action = fieldAction(field, context);
+  const waiting = pending.filter((upload) => upload.field === field.path);
+  return action.action === "request_upload" && waiting.length > 0
+    ? waiting.map((upload) => pendingAction(upload, intake))
+    : [action];
 }

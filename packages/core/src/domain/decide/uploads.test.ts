@@ -2,6 +2,7 @@ import type { Actor } from "@formbridge/contract";
 import { describe, expect, it } from "vitest";
 import { given, type Scene } from "../../../test/given.ts";
 import type { Submission } from "../submission.ts";
+import { decideAbandonUpload } from "./abandon-upload.ts";
 import { type Arrived, decideConfirmUpload } from "./confirm-upload.ts";
 import { decideRequestUpload } from "./request-upload.ts";
 import { decideSetFields } from "./set-fields.ts";
@@ -28,7 +29,7 @@ const arrived: Arrived = {
   sha256: "ab".repeat(32),
   content: { magic: "application/pdf", isText: false },
 };
-const human: Actor = { kind: "human", id: "ada" };
+const human: Actor = { kind: "human", id: "ada", proof: "key" };
 
 const request = (field: string) => (submission: Submission, context: Parameters<typeof decideRequestUpload>[2]) =>
   decideRequestUpload(submission, pdf(field), context);
@@ -37,6 +38,8 @@ const confirm = (uploadId: string, found: Arrived | undefined = arrived) =>
   ((submission, context) => decideConfirmUpload(submission, { uploadId, arrived: found }, context)) as Parameters<
     Scene["when"]
   >[0];
+const abandon = (uploadId: string) =>
+  ((submission, context) => decideAbandonUpload(submission, uploadId, context)) as Parameters<Scene["when"]>[0];
 const set = (fields: Record<string, unknown>) =>
   ((submission, context) => decideSetFields(submission, { fields }, context)) as Parameters<Scene["when"]>[0];
 
@@ -131,7 +134,9 @@ describe("who announces", () => {
   it("[FIELDS-HUMAN-ONLY] a human-only file is announced by a proved human", () => {
     const scene = given({ schema });
     expect(scene.when(request("deed")).decision.refusal?.type).toBe("invalid");
-    expect(scene.when(request("deed"), { ...human, declared: true }).decision.refusal?.type).toBe("invalid");
+    expect(scene.when(request("deed"), { kind: "human", id: "ada", declared: true }).decision.refusal?.type).toBe(
+      "invalid",
+    );
     expect(scene.when(request("deed"), human).decision.refusal).toBeUndefined();
   });
 
@@ -195,5 +200,143 @@ describe("attaching", () => {
       expect(forged.decision.refusal?.type).toBe("invalid");
       expect(forged.submission).toEqual(submission);
     }
+  });
+});
+
+describe("superseding and abandoning", () => {
+  it("[AUDIT-F2] a newer announcement for a single-file field supersedes the older one", () => {
+    const first = given({ schema }).when(request("w9"));
+    const older = last(first);
+    const second = first.when(request("w9"));
+    const newer = last(second);
+    expect(second.events).toEqual(["upload.abandoned", "upload.requested"]);
+    expect(second.submission.uploads).toMatchObject([{ uploadId: newer, supersedes: [older] }]);
+    const late = second.when(confirm(older)).decision.refusal;
+    expect(late?.type).toBe("conflict");
+    expect(late?.message).toContain(newer);
+    expect(late?.detail.nextActions).toMatchObject([{ action: "request_upload", field: "w9", uploadId: newer }]);
+    expect(second.when(confirm(newer)).submission.state).toBe("in_progress");
+  });
+
+  it("[AUDIT-F2] a hundred announcements for one field leave one upload behind", () => {
+    let scene = given({ schema }).when(request("w9"));
+    for (let count = 1; count < 100; count++) scene = scene.when(request("w9"));
+    expect(scene.submission.uploads).toHaveLength(1);
+    expect(scene.submission.uploads[0]?.supersedes).toHaveLength(20);
+  });
+
+  it("[AUDIT-F2] announcements for other fields, and for lists of files, supersede nothing", () => {
+    const scene = given({ schema }).when(request("w9")).when(request("id")).when(request("docs")).when(request("docs"));
+    expect(scene.submission.uploads).toHaveLength(4);
+  });
+
+  it("[UPLOADS-ABANDON] the last pending upload that is abandoned leaves awaiting_upload", () => {
+    const both = given({ schema }).when(request("w9")).when(request("id"));
+    const [one = "", two = ""] = both.submission.uploads.map(({ uploadId }) => uploadId);
+    const first = both.when(abandon(one));
+    expect(first.events).toEqual(["upload.abandoned"]);
+    expect(first.submission).toMatchObject({ state: "awaiting_upload", version: both.submission.version + 1 });
+    expect(first.when(abandon(two)).submission).toMatchObject({ state: "in_progress", uploads: [] });
+  });
+
+  it("[UPLOADS-ABANDON] neither an unknown nor a confirmed upload is abandoned", () => {
+    const { when, uploadId } = confirmed();
+    expect(when(abandon("upl_nobody")).decision.refusal?.type).toBe("not_found");
+    expect(when(abandon(uploadId)).decision.refusal?.type).toBe("conflict");
+  });
+});
+
+describe("what is missing besides announced files", () => {
+  const strict = { ...schema, required: ["name", "w9"] };
+
+  it("[AUDIT-F3] all that is missing are announced files: upload_pending, each path once, with its uploadId", () => {
+    const asked = given({ schema: strict }, { name: "Ada" }).when(request("w9"));
+    const { decision, submission } = asked.when(submit);
+    expect(decision.refusal?.type).toBe("upload_pending");
+    expect(decision.refusal?.detail.fields?.map(({ path }) => path)).toEqual(["w9"]);
+    expect(decision.refusal?.detail.nextActions).toMatchObject([
+      { action: "request_upload", field: "w9", uploadId: last(asked), hint: expect.stringContaining(last(asked)) },
+    ]);
+    expect(submission.state).toBe("awaiting_upload");
+    expect(asked.when(decideValidate).submission.state).toBe("awaiting_upload");
+  });
+
+  it("[AUDIT-F3] what else is missing is told first, and the announced file with it", () => {
+    const asked = given({ schema: strict }).when(request("w9"));
+    const { decision, submission } = asked.when(submit);
+    expect(decision.refusal).toMatchObject({ type: "missing", message: "Required: name." });
+    expect(decision.refusal?.detail.fields?.map(({ path }) => path)).toEqual(["name", "w9"]);
+    expect(submission.state).toBe("awaiting_input");
+  });
+
+  it("[AUDIT-F3] a setFields while a file is pending leads back to awaiting_upload", () => {
+    const refused = given({ schema: strict }).when(request("w9")).when(submit);
+    expect(refused.submission.state).toBe("awaiting_input");
+    expect(refused.when(set({ name: "Ada" })).submission.state).toBe("awaiting_upload");
+  });
+
+  it("[AUDIT-F3] a required object is not missing when its only required member was announced", () => {
+    const nested = { type: "object", properties: { w9: { "x-file": rule } }, required: ["w9"] };
+    const outer = { type: "object", properties: { papers: nested }, required: ["papers"] };
+    const { decision } = given({ schema: outer }).when(request("papers.w9")).when(submit);
+    expect(decision.refusal).toMatchObject({ type: "upload_pending", detail: { fields: [{ path: "papers.w9" }] } });
+  });
+
+  it("[AUDIT-F3] a list of files waits for as many as it needs", () => {
+    const docs = { "x-file": { ...rule, maxFiles: 3 }, minItems: 2 };
+    const one = given({ schema: { type: "object", properties: { docs }, required: ["docs"] } }).when(request("docs"));
+    expect(one.when(submit).decision.refusal?.type).toBe("upload_pending");
+    expect(one.when(submit).submission.state).toBe("awaiting_input");
+    const two = one.when(request("docs")).when(submit);
+    expect(two.submission.state).toBe("awaiting_upload");
+    expect(two.decision.refusal?.detail.fields?.map(({ path }) => path)).toEqual(["docs"]);
+    expect(two.decision.refusal?.detail.nextActions).toHaveLength(2);
+  });
+});
+
+describe("files that have no place", () => {
+  const list = { type: "array", items: { type: "object", properties: { receipt: { "x-file": rule } } } };
+  const listed = { type: "object", properties: { name: { type: "string" }, list, docs: schema.properties.docs } };
+
+  it("[AUDIT-F37] an item beyond the next of its list is refused when it is announced", () => {
+    const scene = given({ schema: listed });
+    for (const field of ["list.5.receipt", "list.1.receipt"]) {
+      const { decision, submission } = scene.when(request(field));
+      expect(decision.refusal).toMatchObject({ type: "invalid", detail: { fields: [{ path: field }] } });
+      expect(decision.refusal?.detail.nextActions?.length).toBeGreaterThan(0);
+      expect(submission.uploads).toEqual([]);
+    }
+    expect(scene.when(request("list.0.receipt")).decision.refusal).toBeUndefined();
+    expect(scene.when(request("list.0.receipt")).when(request("list.1.receipt")).decision.refusal).toBeUndefined();
+  });
+
+  it("[AUDIT-F37] a path that is no file field is refused with the ones that are", () => {
+    const { decision } = given({ schema: listed }).when(request("nope"));
+    expect(decision.refusal?.detail.nextActions).toMatchObject([
+      { action: "request_upload", field: "docs" },
+      { action: "request_upload", field: "list.0.receipt" },
+    ]);
+  });
+
+  it("[AUDIT-F37] more files than a list takes are refused when they are announced", () => {
+    const one = given({ schema }).when(request("docs"));
+    const two = one.when(confirm(last(one))).when(request("docs"));
+    const third = two.when(request("docs")).decision.refusal;
+    expect(third).toMatchObject({ type: "invalid", detail: { fields: [{ path: "docs", code: "too_long" }] } });
+    expect(third?.detail.nextActions).toMatchObject([{ uploadId: last(two) }, { action: "collect_field" }]);
+    expect(two.when(abandon(last(two))).when(request("docs")).decision.refusal).toBeUndefined();
+  });
+
+  it("[AUDIT-F37] a confirmed upload that is moved to another field is refused with the true reason", () => {
+    const { when, uploadId } = confirmed();
+    const { decision } = when(set({ id: { uploadId } }));
+    expect(decision.refusal?.message).toContain(`${uploadId} was uploaded for w9 and can't be moved to id`);
+    expect(decision.refusal?.detail.nextActions).toMatchObject([{ action: "request_upload", field: "id" }]);
+  });
+
+  it("[AUDIT-F37] an upload that is attached before it is confirmed is refused with the true reason", () => {
+    const asked = given({ schema }).when(request("w9"));
+    const { decision } = asked.when(set({ w9: { uploadId: last(asked) } }));
+    expect(decision.refusal?.message).toContain("is not confirmed");
   });
 });

@@ -1,31 +1,64 @@
+import type { FieldError } from "@formbridge/contract";
 import type { DomainEvent } from "../events.ts";
+import { pendingUploads } from "../files/pending.ts";
+import { fieldsOnceArrived } from "../files/placement.ts";
+import { pendingProblem } from "../files/refusals.ts";
 import type { Instant } from "../instant.ts";
-import type { Findings } from "../intake/compiled-intake.ts";
-import type { Submission } from "../submission.ts";
+import type { CompiledIntake } from "../intake/compiled-intake.ts";
+import type { Submission, Upload } from "../submission.ts";
 import { type EditableState, isEditable } from "../transitions.ts";
 import type { DecideContext, Decision } from "./decision.ts";
 
-/** Announced, not arrived, and still able to: an announcement whose time is over holds nobody up. */
-export const pendingUploads = (submission: Submission, now: Instant) =>
-  submission.uploads.filter((upload) => upload.confirmed === undefined && now < upload.expiresAt);
+/** Everything that prevents a submit. */
+export interface Problems {
+  pending: Upload[];
+  /** Required values that are absent now. */
+  missing: string[];
+  /** Required values that will still be absent when all announced files have arrived. */
+  missingOtherwise: string[];
+  /** Problems other than announced files, then one for each field that waits for a file. */
+  errors: FieldError[];
+  /** Whether anything is wrong other than announced files that haven't arrived. */
+  hasOthers: boolean;
+}
 
-/** The state that a validation finds. A rejection stays visible, and an untouched draft a draft, until somebody writes. */
-export function stateFound(submission: Submission, findings: Findings, now: Instant): EditableState {
-  const { state } = submission;
+/** An announced file is a pending upload, not a missing value: fields are validated as if it had arrived. */
+export function problemsOf(
+  submission: Submission,
+  { intake, now }: { intake: CompiledIntake; now: Instant },
+): Problems {
+  const pending = pendingUploads(submission, now);
+  const found = intake.validate(submission.fields);
+  if (pending.length === 0) {
+    const { missing, errors } = found;
+    return { pending, missing, missingOtherwise: missing, errors, hasOthers: errors.length > 0 };
+  }
+  const others = intake.validate(fieldsOnceArrived(submission.fields, pending, intake));
+  const errors = [...others.errors];
+  for (const upload of pending) {
+    if (!errors.some(({ path }) => path === upload.field)) errors.push(pendingProblem(upload));
+  }
+  const hasOthers = others.errors.length > 0;
+  return { pending, missing: found.missing, missingOtherwise: others.missing, errors, hasOthers };
+}
+
+/**
+ * The state after a validation. A rejection stays visible, and an untouched draft stays a draft, until somebody writes.
+ */
+export function stateFound({ state }: Submission, { pending, hasOthers }: Problems): EditableState {
   if (!isEditable(state)) throw new Error(`nothing is validated in ${state}`);
   if (state === "rejected") return state;
-  if (findings.errors.length > 0) return "awaiting_input";
-  if (pendingUploads(submission, now).length > 0) return "awaiting_upload";
+  if (hasOthers) return "awaiting_input";
+  if (pending.length > 0) return "awaiting_upload";
   return state === "draft" ? "draft" : "in_progress";
 }
 
-/** Records what it finds, and moves neither version nor token. */
+/** Records the findings, and keeps version and token. */
 export function decideValidate(submission: Submission, context: DecideContext): Decision {
-  const findings = context.intake.validate(submission.fields);
-  const to = stateFound(submission, findings, context.now);
-  const passed = findings.errors.length === 0 && pendingUploads(submission, context.now).length === 0;
-  const event: DomainEvent = passed
-    ? { type: "validation.passed", to }
-    : { type: "validation.failed", to, missing: findings.missing, errors: findings.errors };
+  const problems = problemsOf(submission, context);
+  const to = stateFound(submission, problems);
+  const { missing, errors } = problems;
+  const event: DomainEvent =
+    errors.length === 0 ? { type: "validation.passed", to } : { type: "validation.failed", to, missing, errors };
   return { events: [event], token: "keep" };
 }

@@ -3,8 +3,8 @@ import { toIso } from "../instant.ts";
 import type { Submission } from "../submission.ts";
 
 /**
- * What a destination is sent: the submission as it was submitted. Made of nothing that moves afterwards, so that every attempt
- * sends the same text.
+ * What a destination receives: the submission as it was submitted. Uses only data that doesn't change afterwards, so
+ * that every attempt sends the same text.
  */
 export function deliveryBody(submission: Submission & { state: "submitted" | "approved" }): string {
   const { submissionId, intakeId, intakeVersion, fields, createdAt, createdBy, submittedAt, submittedBy } = submission;

@@ -13,15 +13,15 @@ export const DEFAULT_RETRY_POLICY: Required<RetryPolicy> = {
 };
 
 export interface FailedTry {
-  /** How many there were, this one included. */
+  /** The number of attempts so far, including this one. */
   tries: number;
-  /** The destination has asked for so much time. */
+  /** How long the destination asked us to wait. */
   retryAfterMs?: number;
-  /** Between 0 and 1: spreads out those that failed together. */
+  /** Random, between 0 and 1: spreads out retries of deliveries that failed together. */
   chance: number;
 }
 
-/** How long to wait before the next try; undefined when that was the last one. */
+/** How long to wait before the next attempt; undefined after the last one. */
 export function retryDelay(given: RetryPolicy | undefined, failed: FailedTry): number | undefined {
   const policy = { ...DEFAULT_RETRY_POLICY, ...given };
   if (failed.tries >= policy.maxAttempts) return undefined;

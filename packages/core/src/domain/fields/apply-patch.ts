@@ -1,23 +1,28 @@
 import type { FieldError, Json, JsonObject } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
-import type { CompiledIntake } from "../intake/compiled-intake.ts";
+import type { CompiledIntake, FieldRule } from "../intake/compiled-intake.ts";
 import { notAField } from "../intake/error-meaning.ts";
 import { readFieldPath } from "../intake/field-path.ts";
 import { isIndex } from "../intake/schema-nodes.ts";
 import { type SchemaView, schemaViewOf } from "../intake/schema-view.ts";
-import { assertStorable, isJsonObject, MAX_DEPTH, own } from "./json-values.ts";
+import { assertStorable, isJsonObject, isSameJson, MAX_DEPTH, own } from "./json-values.ts";
+import { isMasked } from "./mask.ts";
+import { UnclearMask, unmask } from "./unmask.ts";
 
 export type Path = readonly string[];
 
 export interface PatchResult {
   fields: JsonObject;
-  /** The values that were set, by leaf: objects are entered; arrays, files, scalars and empty objects are leaves. */
+  /**
+   * The values that the patch sets, by leaf. Objects are descended into; arrays, files, scalars and empty objects are
+   * leaves.
+   */
   set: { path: Path; value: Json }[];
-  /** The paths that were there and were deleted. What another value replaced is not named. */
+  /** The paths that existed and were deleted, but not those replaced by another value. */
   removed: Path[];
 }
 
-/** One application of a patch. Containers are copied when they are first written, so that `current` stays as it is. */
+/** The state of one patch application. Containers are copied on first write, so that `current` stays unchanged. */
 interface Work {
   intake: CompiledIntake;
   view: SchemaView;
@@ -29,7 +34,7 @@ interface Work {
 
 type Container = JsonObject | Json[];
 
-/** Reading a path tries where a literal name could end: the work grows with the square of its segments. */
+/** Resolving a path tries every position where a literal name could end, which is quadratic in its segments. */
 const MAX_EFFORT = 100_000;
 
 /** RFC 7396 with dot-paths at the top level and null where the schema takes it (CONTRACT §2, §13). */
@@ -59,7 +64,7 @@ export function applyPatch(current: JsonObject, patch: Record<string, unknown>, 
 function pathOf(key: string, root: JsonObject, view: SchemaView): string[] {
   if (!key.includes(".")) return [key];
   if (key.split(".", MAX_DEPTH + 1).length > MAX_DEPTH) {
-    throw new ContractError("bad_request", `A path has at most ${MAX_DEPTH} segments.`);
+    throw new ContractError("bad_request", `A path can have at most ${MAX_DEPTH} segments.`);
   }
   const path = readFieldPath(key, view, (at) => valueAt(root, at) !== undefined);
   return path;
@@ -67,7 +72,7 @@ function pathOf(key: string, root: JsonObject, view: SchemaView): string[] {
 
 interface Write {
   path: Path;
-  /** How many segments lead to the container that is written. */
+  /** How many segments lead to the container being written. */
   depth: number;
   value: Json;
 }
@@ -78,8 +83,9 @@ function writeAt(container: Container, write: Write, work: Work): void {
   if (segment === undefined) return;
   const here = path.slice(0, depth + 1);
   if (Array.isArray(container) && !(isIndex(segment) && Number(segment) <= container.length)) {
-    const places = `its items are 0 to ${container.length - 1}, the next one is ${container.length}`;
-    refuse(path, `${here.join(".")} names no item of the list: ${places}`, work);
+    const { length } = container;
+    const places = length === 0 ? "it is empty" : `its items are 0 to ${length - 1}, the next one is ${length}`;
+    refuse(path, `${here.join(".")} isn't an item of the list: ${places}`, work);
     return;
   }
   if (depth === path.length - 1) {
@@ -89,7 +95,7 @@ function writeAt(container: Container, write: Write, work: Work): void {
   const found = own(container, segment);
   const { allowed, allowsNull } = work.intake.ruleAt(path);
   if (value === null && !allowsNull && typeof found !== "object") {
-    // Nothing to delete below what is not there.
+    // There is nothing to delete below a missing value.
     if (!allowed) refuse(path, notAField(path), work);
     return;
   }
@@ -98,7 +104,7 @@ function writeAt(container: Container, write: Write, work: Work): void {
   writeAt(inner, { path, depth: depth + 1, value }, work);
 }
 
-/** The container to go on in: the one that is there, or a new one of the kind that the schema takes. */
+/** The container to descend into: the existing one, or a new one of the kind that the schema accepts. */
 function enter(found: Json | undefined, { at, next }: { at: Path; next: string }, work: Work): Container {
   if (typeof found === "object" && found !== null) return writable(found, work);
   const list = isIndex(next) && work.view.takes(at, "array") && !work.view.takes(at, "object");
@@ -131,14 +137,16 @@ function merge(container: Container, { path, segment, value }: Member, work: Wor
     work.removed.push(path);
     return;
   }
-  if (!isJsonObject(value) || rule.file !== undefined) {
-    checkInside(value, path, work);
-    put(container, segment, value);
-    work.set.push({ path, value });
+  if (!isJsonObject(value) || rule.file !== undefined || isKept(value, rule)) {
+    const meant = unmasked({ value, found, path }, work);
+    if (meant === undefined) return;
+    checkInside(meant, path, work);
+    put(container, segment, meant);
+    work.set.push({ path, value: meant });
     return;
   }
   if (!work.view.takes(path, "object")) {
-    // A wrong type, stored as such: what it is made of has no places of its own.
+    // A value of the wrong type is stored whole; its parts have no paths of their own.
     const merged = plainMerge(found, value);
     put(container, segment, merged);
     work.set.push({ path, value: merged });
@@ -153,7 +161,23 @@ function merge(container: Container, { path, segment, value }: Member, work: Wor
   if (!isJsonObject(found) && work.set.length === before) work.set.push({ path, value: into });
 }
 
-/** RFC 7396 where the schema has no say. */
+const isKept = (value: Json, { sensitive }: FieldRule): boolean => sensitive && isMasked(value);
+
+/** The value with masks replaced by stored values; undefined if it was refused. */
+function unmasked(sent: { value: Json; found: Json | undefined; path: Path }, work: Work): Json | undefined {
+  const { value, found, path } = sent;
+  try {
+    return unmask(value, found, { path, intake: work.intake });
+  } catch (error) {
+    if (!(error instanceof UnclearMask)) throw error;
+    const at = error.path.join(".");
+    const how = "send its value, or change the others by their paths (such as list.0.name)";
+    refuse(error.path, `${at} is masked, and it isn't clear which stored value to keep: ${how}`, work);
+    return undefined;
+  }
+}
+
+/** RFC 7396 where the schema doesn't apply. */
 function plainMerge(found: Json | undefined, patch: JsonObject): JsonObject {
   const merged: JsonObject = isJsonObject(found) ? { ...found } : {};
   for (const [name, value] of Object.entries(patch)) {
@@ -163,7 +187,7 @@ function plainMerge(found: Json | undefined, patch: JsonObject): JsonObject {
   return merged;
 }
 
-/** Arrays are stored whole, so what their objects hold is looked through here. */
+/** Arrays are stored whole, so check the objects inside them here. */
 function checkInside(value: Json, path: Path, work: Work): void {
   if (typeof value !== "object" || value === null || work.intake.ruleAt(path).file !== undefined) return;
   if (!work.view.takes(path, Array.isArray(value) ? "array" : "object")) return;
@@ -184,7 +208,7 @@ function remove(container: Container, segment: string): void {
   else delete container[segment];
 }
 
-/** Enough to mend; a refusal must not be larger than what was refused. */
+/** Enough to fix the patch; a refusal must not be larger than what was refused. */
 const MAX_REFUSED = 100;
 
 function refuse(at: Path, message: string, { refused }: Work): void {
@@ -193,7 +217,7 @@ function refuse(at: Path, message: string, { refused }: Work): void {
   if (!refused.has(path)) refused.set(path, { path, code: "custom", message });
 }
 
-/** Two keys of one patch may write the same place: the later one counts, and every value is the one that was stored. */
+/** Two keys of one patch may write the same path: the later one wins, and every value is the one that was stored. */
 function reconciled({ fields, set, removed }: PatchResult, current: JsonObject): PatchResult {
   const last = new Map<string, PatchResult["set"][number]>();
   for (const { path } of set) {
@@ -202,12 +226,26 @@ function reconciled({ fields, set, removed }: PatchResult, current: JsonObject):
     last.delete(key);
     if (value !== undefined) last.set(key, { path, value });
   }
-  // A list that lost an item has another one at the same index.
-  const gone = removed.filter((path) => {
-    const parent = valueAt(fields, path.slice(0, -1));
-    return valueAt(current, path) !== undefined && (Array.isArray(parent) || valueAt(fields, path) === undefined);
+  const gone = removed.flatMap((path): Path[] => {
+    const was = valueAt(current, path);
+    if (was === undefined) return [];
+    // If a list lost an item, another one is now at its index.
+    const inList = Array.isArray(valueAt(fields, path.slice(0, -1)));
+    return inList ? [path] : lostBelow({ was, is: valueAt(fields, path) }, path);
   });
   return { fields, set: [...last.values()], removed: gone };
+}
+
+/** What was deleted and partly set again (`a: null`, then `a.b`) lost the other members. */
+function lostBelow({ was, is }: { was: Json | undefined; is: Json | undefined }, path: Path): Path[] {
+  if (is === undefined) return [path];
+  if (!isJsonObject(was) || !isJsonObject(is)) return [];
+  return Object.keys(was).flatMap((name) => lostBelow({ was: was[name], is: own(is, name) }, [...path, name]));
+}
+
+/** The leaves whose value changed; an unchanged value stays attributed to whoever set it. */
+export function changedLeaves(set: PatchResult["set"], before: JsonObject): PatchResult["set"] {
+  return set.filter(({ path, value }) => !isSameJson(valueAt(before, path), value));
 }
 
 export function valueAt(from: Json, path: Path): Json | undefined {

@@ -10,7 +10,7 @@ interface Touched {
   fields?: JsonObject;
 }
 
-/** The touched places are the stamp's from now on, and what stood below or above them is no longer told apart. */
+/** Attributes the touched paths to the stamp; entries of paths above and below them are dropped. */
 export function attribute(known: Attribution, change: Touched, stamp: Stamp): Attribution {
   const touched = listsAsOne(change);
   const paths = keptPaths(known, { ...change, ...touched });
@@ -18,7 +18,7 @@ export function attribute(known: Attribution, change: Touched, stamp: Stamp): At
   return { paths, removed: removedAfter(known, touched, stamp), writes: writesOf(paths, known, stamp) };
 }
 
-/** Built anew rather than deleted from: an object that lost a key is slow for ever after, in JSON too. */
+/** Builds a new object rather than deleting keys, which would make V8 treat it as slow from then on, in JSON too. */
 function keptPaths(known: Attribution, { set, removed, fields = {} }: Touched): Record<string, number> {
   const paths: Record<string, number> = {};
   const before = Object.keys(known.paths);
@@ -27,7 +27,7 @@ function keptPaths(known: Attribution, { set, removed, fields = {} }: Touched): 
   const changed = new Set(touched.map((path) => path.join(".")));
   const above = new Set(touched.flatMap((path) => path.slice(1).map((_, end) => path.slice(0, end + 1).join("."))));
   for (const path of before) {
-    // A field whose own name has a dot stands below no other.
+    // A field whose own name contains a dot has no ancestors.
     const over = Object.hasOwn(fields, path) ? NONE : ancestors(path);
     const gone = changed.has(path) || above.has(path) || over.some((ancestor) => changed.has(ancestor));
     if (!gone) paths[path] = known.paths[path] as number;
@@ -35,7 +35,7 @@ function keptPaths(known: Attribution, { set, removed, fields = {} }: Touched): 
   return paths;
 }
 
-/** An item that leaves a list moves those behind it: from then on the list as a whole is the remover's. */
+/** Removing an item shifts those behind it, so the list as a whole is attributed to whoever removed it. */
 function listsAsOne({ set, removed, fields }: Touched): Touched {
   if (fields === undefined || removed.length === 0) return { set, removed };
   const lists = removed.map((path) => path.slice(0, -1)).filter((path) => Array.isArray(valueAt(fields, path)));
@@ -48,7 +48,7 @@ function listsAsOne({ set, removed, fields }: Touched): Touched {
   };
 }
 
-/** Enough for writers that are a few versions behind, and bounded for those who remove without end. */
+/** Enough for writers that are a few versions behind, and bounded for those who keep removing. */
 const MAX_REMOVED = 100;
 
 function removedAfter(known: Attribution, { set, removed }: Touched, stamp: Stamp): Attribution["removed"] {
@@ -60,7 +60,7 @@ function removedAfter(known: Attribution, { set, removed }: Touched, stamp: Stam
   return Object.fromEntries(latest.slice(0, MAX_REMOVED));
 }
 
-/** The writes that still stand behind some place. */
+/** The writes that some path still refers to. */
 function writesOf(paths: Record<string, number>, known: Attribution, stamp: Stamp): Attribution["writes"] {
   const writes: Attribution["writes"] = {};
   for (const version of new Set(Object.values(paths))) {

@@ -1,18 +1,18 @@
-import type { Json, JsonObject } from "@formbridge/contract";
-import { canonicalJson } from "../hashing.ts";
+import type { JsonObject } from "@formbridge/contract";
 import { type PatchResult, valueAt } from "./apply-patch.ts";
+import { isSameJson } from "./json-values.ts";
 
 export interface Attempt {
   attempted: Pick<PatchResult, "set" | "removed">;
   current: JsonObject;
-  /** By path: the version that set or removed it. */
+  /** The version that set or removed each path. */
   changedAt: Readonly<Record<string, number>>;
   sinceVersion: number;
 }
 
 /**
- * The places that the attempt would change and somebody else has changed since: by the attribution of the place, of what
- * contains it, or of what it contains. The same value on both sides is no conflict.
+ * The paths that the attempt would change and somebody else has changed since, according to the attribution of the
+ * path, its ancestors or its descendants. The same value on both sides is no conflict.
  */
 export function conflictingPaths({ attempted, current, changedAt, sinceVersion }: Attempt): string[] {
   const changed = new Set<string>();
@@ -27,7 +27,7 @@ export function conflictingPaths({ attempted, current, changedAt, sinceVersion }
   const found = new Set<string>();
   for (const { path, value } of attempted.set) {
     const name = path.join(".");
-    if (isNewer(name) && !isSame(valueAt(current, path), value)) found.add(name);
+    if (isNewer(name) && !isSameJson(valueAt(current, path), value)) found.add(name);
   }
   for (const path of attempted.removed) {
     const name = path.join(".");
@@ -40,8 +40,4 @@ function parentsOf(path: string): string[] {
   const parents: string[] = [];
   for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) parents.push(path.slice(0, dot));
   return parents;
-}
-
-function isSame(one: Json | undefined, other: Json): boolean {
-  return one === other || (one !== undefined && canonicalJson(one) === canonicalJson(other));
 }

@@ -5,12 +5,12 @@ import type { Upload } from "../submission.ts";
 import { type PatchResult, valueAt } from "./apply-patch.ts";
 import { type Place, placesIn } from "./places.ts";
 
-/** `items.3.receipt` and `items.0.receipt` are one field of the schema. */
+/** `items.3.receipt` and `items.0.receipt` are the same schema field. */
 export const fieldOf = (path: string): string => path.replaceAll(/(^|\.)\d+(?=\.|$)/g, "$1#");
 
 /**
- * What stands in a file field is a reference that a confirmed upload of this submission made for that field; `{ uploadId }`
- * stands for it in a patch. Looks at the fields as they are after the patch, so no spelling of it gets past.
+ * A file field may only hold a reference from a confirmed upload of this submission for that field; a patch refers to
+ * it as `{ uploadId }`. Checks the fields after the patch, so that no spelling of a path gets around it.
  */
 export function settleFiles(
   patched: PatchResult,
@@ -25,27 +25,46 @@ export function settleFiles(
     const known = valueAt(before, place.path);
     if (known !== undefined && canonicalJson(known) === canonicalJson(place.value)) continue;
     const value = genuine(place, uploads);
-    if (value === undefined) problems.push(forged(place.path.join(".")));
+    if (value === undefined) problems.push(refused(place, uploads));
     else settled.push({ path: place.path, value });
   }
   return { result: settled.length === 0 ? patched : withValues(patched, settled), problems };
 }
 
-const forged = (path: string): FieldError => ({
-  path,
-  code: "invalid_value",
-  message: `${path} takes only { uploadId } of a confirmed upload of this submission.`,
-  expected: "{ uploadId }",
-});
+function refused({ path: at, value }: Place, uploads: readonly Upload[]): FieldError {
+  const path = at.join(".");
+  const own = fieldOf(path);
+  const named = [value].flat().flatMap((item) => uploads.filter(({ uploadId }) => uploadId === idOf(item)));
+  const message =
+    named.map((upload) => reasonAgainst(upload, path, own)).find((reason) => reason !== undefined) ??
+    `${path} takes only { uploadId } of a confirmed upload of this submission.`;
+  return { path, code: "invalid_value", message, expected: "{ uploadId }" };
+}
 
-/** The value with every `{ uploadId }` made whole, or undefined when something in it is not ours. */
+const idOf = (value: Json): Json | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? value.uploadId : undefined;
+
+/** Why an upload of this submission can't be used at a path; undefined if the upload isn't the problem. */
+function reasonAgainst({ uploadId, field, confirmed }: Upload, path: string, own: string): string | undefined {
+  if (confirmed === undefined) return `${uploadId} is not confirmed. Send its file and confirm it, then attach it.`;
+  if (isFor(field, own)) return undefined;
+  return `${uploadId} was uploaded for ${field} and can't be moved to ${path}. Upload the file for ${path} instead.`;
+}
+
+/** An item of a file list is a path below the field that its upload was announced for. */
+function isFor(announced: string, own: string): boolean {
+  const field = fieldOf(announced);
+  return field === own || `${field}.#` === own;
+}
+
+/**
+ * The value with every `{ uploadId }` replaced by the full reference, or undefined if it contains one that isn't ours.
+ */
 function genuine({ path, value }: Place, uploads: readonly Upload[]): Json | undefined {
   const field = fieldOf(path.join("."));
-  // A member of a list of files is a place below the field that the upload was announced for.
-  const made = uploads.flatMap((upload) => {
-    const own = fieldOf(upload.field);
-    return upload.confirmed !== undefined && (own === field || `${own}.#` === field) ? [upload.confirmed] : [];
-  });
+  const made = uploads.flatMap(({ field: announced, confirmed }) =>
+    confirmed !== undefined && isFor(announced, field) ? [confirmed] : [],
+  );
   if (!Array.isArray(value)) return referenceOf(value, made);
   const items = value.map((item) => referenceOf(item, made));
   return items.includes(undefined) ? undefined : (items as Json[]);

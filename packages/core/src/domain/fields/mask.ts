@@ -2,41 +2,56 @@ import type { Json, JsonObject } from "@formbridge/contract";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import { pointerSegments, toPointer } from "../intake/schema-nodes.ts";
 
+/** The mask at rest, in events and in findings. */
 export const MASK = "[sensitive]";
+
+/** The mask in `fields` of responses. Not a string, so that one sent back can be told from a value somebody typed. */
+export const MASKED: JsonObject = Object.freeze({ masked: true });
+
+export const isMasked = (value: Json | undefined): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  value.masked === true &&
+  Object.keys(value).length === 1;
 
 export type Masking = Pick<CompiledIntake, "ruleAt" | "hasSensitive">;
 
-/** The fields as anybody may see them. The same object when nothing in the schema is sensitive. */
-export function maskFields(fields: JsonObject, intake: Masking): JsonObject {
-  return splitSensitive(fields, intake).open;
-}
+/** The masked fields. Returns the same object if nothing in the schema is sensitive. */
+export const maskFields = (fields: JsonObject, intake: Masking): JsonObject =>
+  maskShown(fields, [], intake) as JsonObject;
 
-/** A value that stands at `path`, masked where it or what is inside it is sensitive. */
+/** A field value, masked for responses. */
+export const maskShown = (value: Json, path: readonly string[], intake: Masking): Json =>
+  intake.hasSensitive ? (open(value, path, { intake, mask: MASKED }) as Json) : value;
+
+/** The value at `path`, masked where it or something inside it is sensitive. */
 export function maskValue(value: unknown, path: readonly string[], intake: Masking): unknown {
-  return intake.hasSensitive ? open(value, path, { intake }) : value;
+  return intake.hasSensitive ? open(value, path, { intake, mask: MASK }) : value;
 }
 
-/** Is what stands at `path` masked, by itself or by something around it? */
+/** Whether the value at `path` is masked, by itself or by something around it. */
 export const isMaskedAt = (path: readonly string[], intake: Masking): boolean =>
   intake.hasSensitive && path.some((_, depth) => intake.ruleAt(path.slice(0, depth + 1)).sensitive);
 
-/**
- * The fields in two parts: `open` is masked and safe to store as it is; `sealed` holds the sensitive values, each under its
- * JSON pointer.
- */
+/** Splits the fields: `open` is masked and safe to store as is; `sealed` holds the sensitive values by JSON pointer. */
 export function splitSensitive(fields: JsonObject, intake: Masking): { open: JsonObject; sealed?: JsonObject } {
   if (!intake.hasSensitive) return { open: fields };
   const sealed: JsonObject = {};
   const masked = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, open(value, [name], { intake, sealed }) as Json]),
+    Object.entries(fields).map(([name, value]) => [name, open(value, [name], { intake, sealed, mask: MASK }) as Json]),
   );
   return Object.keys(sealed).length === 0 ? { open: fields } : { open: masked, sealed };
 }
 
-function open(value: unknown, path: readonly string[], to: { intake: Masking; sealed?: JsonObject }): unknown {
+function open(
+  value: unknown,
+  path: readonly string[],
+  to: { intake: Masking; sealed?: JsonObject; mask: Json },
+): unknown {
   if (to.intake.ruleAt(path).sensitive) {
     if (to.sealed !== undefined) to.sealed[toPointer(path)] = value as Json;
-    return MASK;
+    return to.mask;
   }
   if (Array.isArray(value)) return value.map((item, index) => open(item, [...path, String(index)], to));
   if (typeof value !== "object" || value === null) return value;

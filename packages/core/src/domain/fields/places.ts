@@ -7,7 +7,7 @@ export interface Place {
   rule: FieldRule;
 }
 
-/** Every place of the fields, outermost first, into lists too. What a file is made of has no places of its own. */
+/** Every path of the fields, outermost first, including list items. The members of a file aren't included. */
 export function* placesIn(
   fields: JsonObject,
   intake: CompiledIntake,

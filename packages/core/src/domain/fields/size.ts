@@ -4,8 +4,8 @@ import type { PatchResult } from "./apply-patch.ts";
 const lengthOf = (value: unknown): number => JSON.stringify(value).length;
 
 /**
- * Every body is bounded; so must be what they add up to. A bound is carried along and the whole measured only when the bound is
- * passed, so that a small write to large fields stays small. Answers the new bound.
+ * Limits the total size of the fields, since many small bodies can add up. An upper bound is kept and the fields are
+ * measured only when it exceeds the limit, so that a small write to large fields stays cheap. Returns the new bound.
  */
 export function boundedSize(
   patched: Pick<PatchResult, "fields" | "set">,
@@ -17,15 +17,21 @@ export function boundedSize(
     for (const segment of path) paths += segment.length + 1;
     next += lengthOf(value);
   }
-  // Every place is told by its whole path, in the answer and in the history.
+  // Every path is written out in full, in the response and in the history.
   if (paths > max) throw tooLarge(max);
   next += paths;
   if (next <= max) return next;
   const exact = lengthOf(patched.fields);
   if (exact > max)
-    throw new ContractError("payload_too_large", `A submission holds at most ${max} characters of JSON.`);
+    throw new ContractError(
+      "payload_too_large",
+      `The fields of a submission can have at most ${max} characters of JSON. Make some shorter.`,
+    );
   return exact;
 }
 
 const tooLarge = (max: number): ContractError =>
-  new ContractError("payload_too_large", `A submission holds at most ${max} characters of JSON.`);
+  new ContractError(
+    "payload_too_large",
+    `The fields of a submission can have at most ${max} characters of JSON. Make some shorter.`,
+  );

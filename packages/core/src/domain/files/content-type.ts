@@ -1,27 +1,28 @@
 /**
- * What a file is, from what its bytes say.
+ * Detects what a file is from its bytes.
  *
  *   known magic ────▶ that type           several types at once ────▶ refused
- *   text ──▶ has markup that acts ────▶ HTML, SVG or XML;   otherwise the announced text type, or text/plain
- *   anything else ──▶ the announced type, if the field names exactly it and such files have no magic; or application/octet-stream
+ *   text ──▶ has active markup ────▶ HTML, SVG or XML;   otherwise the announced text type, or text/plain
+ *   anything else ──▶ the announced type, if the field names exactly it and such files have no magic; or
+ * application/octet-stream
  *
- * Then it must be what was announced, and what the field takes. Types that a browser would run are taken only where the field names
- * exactly them.
+ * The result must match what was announced and what the field accepts. Types that a browser would run are accepted only
+ * where the field names exactly them.
  */
 
-/** What was seen while the file was read. */
+/** What was found while reading the file. */
 export interface Content {
-  /** The type that the first bytes are known for. */
+  /** The type that the first bytes indicate. */
   magic?: string;
   /** Valid UTF-8 without control characters. */
   isText: boolean;
-  /** Markup that a browser would run or follow, and what kind of document it makes. */
+  /** The kind of document, if it contains markup that a browser would run or follow. */
   markup?: "html" | "svg" | "xml";
-  /** The first character that is not blank. */
+  /** The first non-blank character. */
   opening?: string;
-  /** Files of the announced type have no magic that would have been seen. */
+  /** Files of the announced type have no magic. */
   isUnmarked?: boolean;
-  /** What it is besides, for readers that look elsewhere than at the start. */
+  /** Another type it could be, for readers that don't start at the beginning. */
   also?: string;
 }
 
@@ -29,7 +30,7 @@ export const UNKNOWN_TYPE = "application/octet-stream";
 const XML_TYPES = ["application/xml", "text/xml"];
 const MARKUP_TYPES = { html: "text/html", svg: "image/svg+xml", xml: "application/xml" } as const;
 
-/** Two names of one thing. */
+/** Aliases of the same type. */
 const SAME: Record<string, string> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -55,16 +56,16 @@ const SAME: Record<string, string> = {
   "application/xhtml+xml": "text/html",
 };
 
-/** Types that a browser may run are given back as plain bytes. */
+/** Types that a browser may run are served as plain bytes. */
 export const servedType = (type: string): string =>
   RUNS.has(canonical(type)) || /xml$/.test(plainType(type)) ? UNKNOWN_TYPE : plainType(type);
 
-/** Without parameters, in lower case. */
+/** In lower case, without parameters. */
 export const plainType = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
 const canonical = (type: string): string => SAME[plainType(type)] ?? plainType(type);
 
 const TEXT_TYPE = /^text\/|^application\/(?:json|x-ndjson|yaml|x-yaml|toml|sql|csv|javascript)$|\+json$|\+yaml$/;
-/** Text that a browser would run. */
+/** Text types that a browser would run. */
 const RUNS = new Set([
   "text/html",
   "image/svg+xml",
@@ -75,7 +76,7 @@ const RUNS = new Set([
   "application/xslt+xml",
 ]);
 
-/** `image/*` takes every image type. */
+/** `image/*` matches every image type. */
 export const accepts = (pattern: string, mimeType: string): boolean => {
   const wanted = plainType(pattern);
   if (wanted === "*/*") return true;
@@ -86,7 +87,7 @@ export const accepts = (pattern: string, mimeType: string): boolean => {
 const names = (accept: readonly string[], type: string): boolean =>
   accept.some((pattern) => !pattern.endsWith("/*") && canonical(pattern) === canonical(type));
 
-/** The type that the bytes speak for; `announced` only tells texts, and what has no magic, apart. */
+/** The type that the bytes indicate; `announced` only distinguishes text types and types without magic. */
 export function typeOf(content: Content, announced: string, accept: readonly string[]): string {
   const said = plainType(announced);
   if (content.markup !== undefined && (content.magic === undefined || XML_TYPES.includes(content.magic))) {
@@ -95,7 +96,7 @@ export function typeOf(content: Content, announced: string, accept: readonly str
   }
   if (content.magic !== undefined) return canonical(content.magic) === canonical(said) ? said : content.magic;
   if (content.isText) return textType(content, said);
-  // A name without magic that its field asks for by that name is all that can be known of it.
+  // For a type without magic that the field names explicitly, there is nothing more to check.
   const isPossible = content.isUnmarked === true && !TEXT_TYPE.test(said) && !RUNS.has(canonical(said));
   return isPossible && names(accept, said) ? said : UNKNOWN_TYPE;
 }
@@ -106,7 +107,7 @@ function textType({ opening = "" }: Content, said: string): string {
   return TEXT_TYPE.test(said) && said !== "text/html" && said !== "text/xml" ? said : "text/plain";
 }
 
-/** Why a file with this content can't stand where it was announced for; undefined when it can. */
+/** Why a file with this content doesn't fit its field; undefined if it does. */
 export function misfit(
   content: Content,
   { announced, accept }: { announced: string; accept: readonly string[] },

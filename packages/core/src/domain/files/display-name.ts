@@ -1,17 +1,17 @@
-/** What a name may have at most, in bytes of UTF-8: every file system that a reader may have takes it. */
+/** The maximum length of a name in bytes of UTF-8, which every file system accepts. */
 const MAX_BYTES = 200;
 const MAX_EXTENSION = 20;
-/** Controls, marks that turn the direction of reading, and what has no shape at all. */
+/** Control characters, direction marks, and unassigned characters. */
 const INVISIBLE = /\p{C}/gu;
-/** Not allowed in names somewhere, or read as something else by a shell or a header. */
+/** Not allowed in names on some system, or special in a shell or header. */
 const UNSAFE = /[<>:"|?*`$%&;{}]/g;
-/** Devices, on Windows, whatever follows the dot. */
+/** Device names on Windows, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?=\.|$)/i;
 
 /**
- * The name that readers are shown and offered for saving. It is never a path and never names anything at rest. One rule for all:
- * what stands before the last slash or backslash goes, so does what can't be seen; unsafe characters become `_`; blanks at the ends,
- * dots at the end and several blanks in a row go; a device's name gets a `_` in front; too long a name is cut before its extension.
+ * The name that is shown and offered for saving; never used as a path or for storage. Drops everything up to the last
+ * slash or backslash, invisible characters, blanks at the ends, trailing dots and repeated blanks; replaces unsafe
+ * characters by `_`; prefixes device names with `_`; shortens long names before the extension.
  */
 export function displayName(given: string): string {
   const last = given.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
@@ -43,7 +43,10 @@ function cut(name: string): string {
   return stem.replace(/[ .]+$/, "") + extension;
 }
 
-/** RFC 6266: to be saved, never shown. A name that plain letters can't write is there twice, the true one as RFC 8187 has it. */
+/**
+ * RFC 6266: to be saved, never displayed inline. A name that isn't ASCII is sent twice, the real one encoded according
+ * to RFC 8187.
+ */
 export function attachment(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\]/g, "_");
   if (plain === filename) return `attachment; filename="${plain}"`;

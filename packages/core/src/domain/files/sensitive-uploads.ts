@@ -3,7 +3,7 @@ import { isMaskedAt, MASK, type Masking } from "../fields/mask.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Upload } from "../submission.ts";
 
-/** What tells of a sensitive file beside its bytes: its name and its digest, as announced and as confirmed. */
+/** What reveals a sensitive file besides its content: its name and digest, as announced and as confirmed. */
 type Told = Pick<Upload, "filename" | "sha256"> & { confirmed?: { filename: string; sha256: string } };
 
 type Readable = Masking & Pick<CompiledIntake, "pathOf">;
@@ -11,7 +11,7 @@ type Readable = Masking & Pick<CompiledIntake, "pathOf">;
 export const isSensitiveUpload = ({ field }: Pick<Upload, "field">, intake: Readable): boolean =>
   isMaskedAt(intake.pathOf(field), intake);
 
-/** The uploads in two parts: `open` is safe to store as it is; `sealed` holds what tells of sensitive files, by upload. */
+/** Splits the uploads: `open` is safe to store as is; `sealed` holds what reveals sensitive files, by upload. */
 export function splitUploads(uploads: Upload[], intake: Readable): { open: Upload[]; sealed?: JsonObject } {
   const sealed: JsonObject = {};
   const open = uploads.map((upload) => {

@@ -2,16 +2,16 @@ import type { Actor, HandoffKind } from "@formbridge/contract";
 import type { Hash } from "../hashing.ts";
 import type { Instant } from "../instant.ts";
 
-/** One browser or app that works through a hand-off, known by the hash of its secret. */
+/** One browser or app that works through a hand-off, identified by the hash of its secret. */
 export interface Session {
   hash: Hash;
-  /** Fixed when the session was opened: its writes are recorded as this actor's. */
+  /** Fixed when the session is opened: its writes are recorded as this actor's. */
   actor: Actor;
   openedAt: Instant;
   expiresAt: Instant;
 }
 
-/** A submission given into somebody's hands, with the sessions that were opened through its link. */
+/** A submission handed to someone, with the sessions opened through its link. */
 export interface Handoff {
   handoffId: string;
   tenant: string;
@@ -19,33 +19,33 @@ export interface Handoff {
   kind: HandoffKind;
   createdAt: Instant;
   createdBy: Actor;
-  /** The link can be opened until then. */
+  /** Until when the link can be opened. */
   expiresAt: Instant;
-  /** Of the submission's tokens at that time: revoking or reissuing them ends hand-offs too. */
+  /** The token epoch at that time: revoking or reissuing tokens ends hand-offs too. */
   epoch: number;
   /** Absent: any human. */
   allowedActors?: Actor[];
-  /** Hash of the secret in the link; a direct link and a magic link have none. */
+  /** Hash of the secret in the link; direct links and magic links have none. */
   link?: Hash;
-  /** Of a direct link: the version whose token it is. */
+  /** For a direct link: the version of its token. */
   version?: number;
-  /** Of a magic link: its code opens one session, and takes so many mistakes. */
+  /** For a magic link: its code opens one session, and allows this many wrong attempts. */
   code?: { triesLeft: number; spent: boolean };
   /** The recipient's address, the code and the message, sealed. */
   sealed?: string;
   sessions: Session[];
   revokedAt?: Instant;
-  /** Nobody asks for it any more after this. */
+  /** The row may be deleted after this. */
   forgetAfter: Instant;
 }
 
-/** What a hand-off is found by: the hash of its link, and of every session that was opened through it. */
+/** The hashes that a hand-off is found by: its link's, and those of all its sessions. */
 export const handoffHashes = ({ link, sessions }: Handoff): Hash[] => [
   ...(link === undefined ? [] : [link]),
   ...sessions.map(({ hash }) => hash),
 ];
 
-/** What of a hand-off is sealed at rest. */
+/** The sealed part of a hand-off. */
 export interface HandoffNote {
   email?: string;
   code?: string;

@@ -20,7 +20,7 @@ const handoffIn = ({ side }: Decision): Handoff => {
   return row.handoff;
 };
 
-/** A submission and a hand-off of it. */
+/** A submission with a hand-off. */
 function handedOver(command: Partial<Parameters<typeof decideCreateHandoff>[1]> = {}) {
   const scene = given({}).when((submission, context) =>
     decideCreateHandoff(
@@ -128,7 +128,7 @@ describe("a session", () => {
     const few = { ...handoff, allowedActors: [JANE, bot] };
     expect(actorOfSession(few, bot, "")).toEqual(bot);
     expect(() => actorOfSession(few, undefined, "")).toThrow("several");
-    expect(() => actorOfSession(few, { kind: "human", id: "eve" }, "")).toThrow("other actors");
+    expect(() => actorOfSession(few, { kind: "human", id: "eve" }, "")).toThrow("somebody else");
     const named = { ...handoff, allowedActors: [{ ...JANE, name: "Jane Roe" }] };
     expect(actorOfSession(named, { ...JANE, name: "Not Jane" }, "")).toEqual({ ...JANE, name: "Jane Roe" });
     expect(actorOfSession(named, undefined, "")).toEqual({ ...JANE, name: "Jane Roe" });

@@ -1,16 +1,16 @@
 /**
- * The rules of sessions: who may open one, what it is worth, and when it ends.
+ * The rules of sessions: who may open one, what it allows, and when it ends.
  *
- *   link issued ──▶ open ──(opened: a session of its own for each browser)──▶ open
+ *   link issued ──▶ open ──(opened: a separate session for each browser)──▶ open
  *                    │
  *                    ├──▶ spent     a magic link's code was used, or tried too often; a direct link's token was rotated
  *                    ├──▶ expired   its time is over
- *                    └──▶ revoked   by hand, or with the submission's tokens
+ *                    └──▶ revoked   explicitly, or with the submission's tokens
  *
- * A session lives until its own time is over, its hand-off is revoked, or its submission expires; on one that has ended otherwise it
- * still reads. Rotation of tokens does not touch it.
+ * A session lasts until its own time is over, its hand-off is revoked, or its submission expires; on a submission that
+ * ended otherwise it can still read. Rotating tokens doesn't affect it.
  */
-import type { Actor, HANDOFF_STATUSES } from "@formbridge/contract";
+import type { Actor, HANDOFF_STATUSES, NextAction } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import type { Hash } from "../hashing.ts";
 import { type Instant, toIso } from "../instant.ts";
@@ -19,7 +19,7 @@ import type { Submission } from "../submission.ts";
 import { isEditable } from "../transitions.ts";
 import type { Handoff, Session } from "./handoff.ts";
 
-/** So many browsers work through one link; the one that came first gives way. */
+/** How many browsers can work through one link; the oldest session makes room for a new one. */
 const MAX_SESSIONS = 20;
 
 export type HandoffStatus = (typeof HANDOFF_STATUSES)[number];
@@ -29,10 +29,10 @@ interface Clock {
   policy: Policy;
 }
 
-const isRevoked = (handoff: Handoff, submission: Submission): boolean =>
+export const isRevoked = (handoff: Handoff, submission: Submission): boolean =>
   handoff.revokedAt !== undefined || handoff.epoch !== submission.epoch;
 
-/** Can the link still be opened, or why not? */
+/** Whether the link can still be opened, or why not. */
 export function statusOf(handoff: Handoff, submission: Submission, { now, policy }: Clock): HandoffStatus {
   if (isRevoked(handoff, submission)) return "revoked";
   const { code, version = submission.version } = handoff;
@@ -40,7 +40,7 @@ export function statusOf(handoff: Handoff, submission: Submission, { now, policy
   return isPast(handoff.expiresAt, now, policy) ? "expired" : "open";
 }
 
-/** How a presented session stands now. What its submission has come to is another question. */
+/** The standing of a presented session, regardless of its submission's state. */
 export type SessionStanding = "current" | "revoked" | "elapsed";
 
 export function sessionStanding(
@@ -52,7 +52,7 @@ export function sessionStanding(
   return isPast(session.expiresAt, now, policy) ? "elapsed" : "current";
 }
 
-/** 410: the session, or the link, is over. */
+/** 410: the session or the link has ended. */
 export function sessionOverError(
   about: { submissionId: string; endedAt: Instant; now: Instant },
   reason: "ttl_elapsed" | "handoff_revoked" | "code_spent",
@@ -77,34 +77,56 @@ export function sessionOverError(
 export const revokedAt = (handoff: Handoff, submission: Submission): Instant =>
   handoff.revokedAt ?? submission.epochSince;
 
+/** The hint names nobody: whoever holds the link should know who they are. */
+const SAY_WHO: NextAction = {
+  action: "collect_field",
+  field: "actor",
+  hint: "Name yourself in actor, with the kind and id that the hand-off was created for.",
+};
+
 const isNamed = (actor: Actor, { kind, id }: Actor): boolean => actor.kind === kind && actor.id === id;
 
 /**
- * Who works in the session: one of those who may; by default the only one, or the human that the link was made for. Where anybody may
- * come, a name that they give is what they say of themselves.
+ * Who works in the session: one of the allowed actors; by default the only one, or the human that the link was made
+ * for. If anyone is allowed, the name they give is recorded as declared.
  */
 export function actorOfSession(handoff: Handoff, given: Actor | undefined, fallback: string): Actor {
   const { allowedActors } = handoff;
   if (allowedActors === undefined) {
     if (given === undefined) return { kind: "human", id: fallback };
     if (given.kind === "human") return { ...given, declared: true };
-    throw new ContractError("forbidden", "This hand-off is for humans.");
+    throw new ContractError("forbidden", "This hand-off is for humans.", { nextActions: [SAY_WHO] });
   }
   const [only, ...others] = allowedActors;
   if (given === undefined) {
     if (only !== undefined && others.length === 0) return only;
-    throw new ContractError("bad_request", "actor is needed: this hand-off is for several.");
+    throw whoIsThere(allowedActors);
   }
   const allowed = allowedActors.find((actor) => isNamed(actor, given));
-  if (allowed === undefined) throw new ContractError("forbidden", "This hand-off is for other actors.");
+  if (allowed === undefined) {
+    throw new ContractError("forbidden", "This hand-off is for somebody else.", { nextActions: [SAY_WHO] });
+  }
   return allowed;
 }
 
-/** Whoever brings the code of a mail has shown that its address is theirs, by whatever name they go. */
+/** Only someone with the link learns who it is for: the page asks which of these they are. */
+function whoIsThere(allowedActors: readonly Actor[]): ContractError {
+  const message = "actor is needed: this hand-off is for several.";
+  const expected = allowedActors.map(({ kind, id, name }) => ({ kind, id, ...(name !== undefined && { name }) }));
+  return new ContractError("bad_request", message, {
+    fields: [{ path: "actor", code: "required", message, expected }],
+    nextActions: [SAY_WHO],
+  });
+}
+
+/** The code from a mail proves that the address is theirs, whatever name they give. */
 export const withAddress = (actor: Actor, email: string | undefined): Actor =>
   email === undefined || actor.id === email ? actor : { ...actor, metadata: { ...actor.metadata, email } };
 
-/** The hand-off with one more session. A plain link's sessions end with the link; those of a code or an image live their own time. */
+/**
+ * The hand-off with one more session. Sessions of a plain link end with the link; those of a code or a QR code have
+ * their own time to live.
+ */
 export function withSession(
   handoff: Handoff,
   opened: { hash: Hash; actor: Actor },
@@ -122,7 +144,7 @@ export function withSession(
   return { handoff: after, session };
 }
 
-/** The hand-off after somebody had the code or the address wrong. */
+/** The hand-off after a wrong code or address. */
 export const withFailedTry = (handoff: Handoff): Handoff =>
   handoff.code === undefined
     ? handoff

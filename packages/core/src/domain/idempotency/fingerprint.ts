@@ -1,7 +1,7 @@
 import type { Actor } from "@formbridge/contract";
 import { canonicalJson, type Hash, sha256 } from "../hashing.ts";
 
-/** What a request means, whatever its spelling: two requests with one fingerprint are the same request. */
+/** What a request means, however it is written: requests with the same fingerprint are the same request. */
 export type Meaning =
   | { operation: "create"; actor: Pick<Actor, "kind" | "id">; initialFields: unknown; ttlMs: number | null }
   | { operation: "setFields"; submissionId: string; fields: unknown }

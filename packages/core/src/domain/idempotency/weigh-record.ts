@@ -1,41 +1,63 @@
-import type { KeyRecord } from "../../ports/store.ts";
 import type { Hash } from "../hashing.ts";
+import type { Submission } from "../submission.ts";
+import type { KeyRecord } from "./key-record.ts";
 
-/** Who asks again, and for what. */
+/** The repeated request and its caller. */
 export interface Retry {
   fingerprint: Hash;
   principal: string;
-  /** For writes on a submission: the version that the retry's token stands for. */
+  /** For writes: the version of the retry's token. */
   carriedVersion: number;
   submissionId?: string;
   currentVersion?: number;
+  /** See `writtenVersion`. */
+  writtenVersion?: number;
 }
 
 export type Weighed =
-  /** The same request by the same caller: give the recorded answer. */
+  /** The same request by the same caller: return the recorded response. */
   | "replay"
-  /** A failed submit was mended: try anew, in the record's place. */
+  /** A failed submit was corrected: try again and replace the record. */
   | "try_again"
-  /** Another request by the same caller: say which submission holds the key. */
+  /** Another request by the same caller: say which submission has the key. */
   | "conflict"
-  /** Somebody else's key: say nothing. */
+  /** Someone else's key: reveal nothing. */
   | "foreign";
 
-/** What a live record means for the request that comes with its key. */
+/** The version that last changed what a submit sends, or reopened the submission. */
+export function writtenVersion({ attribution, rejections }: Pick<Submission, "attribution" | "rejections">): number {
+  const versions = [...Object.values(attribution.paths), ...Object.values(attribution.removed)];
+  for (const { version } of rejections) versions.push(version);
+  return versions.reduce((latest, version) => Math.max(latest, version), 0);
+}
+
+/** What a live record means for a request with its idempotency key. */
 export function weighRecord(record: KeyRecord, retry: Retry): Weighed {
   if (!isEntitled(record, retry)) return "foreign";
-  if (record.fingerprint === retry.fingerprint) return "replay";
+  if (record.fingerprint === retry.fingerprint || isSameSubmit(record, retry)) return "replay";
   const mended =
     record.failed && record.submissionId === retry.submissionId && retry.carriedVersion > record.carriedVersion;
   return mended ? "try_again" : "conflict";
 }
 
-/** The one who made the record, or whoever presents the token that the original carried, or the current one. */
+/**
+ * An agent whose response got lost reads the new token and retries: that is the same submit, as long as nothing was
+ * written since. Earlier writes have versions up to the one it was based on. A failed submit keeps its token current,
+ * so a newer token means that somebody wrote.
+ */
+function isSameSubmit(record: KeyRecord, retry: Retry): boolean {
+  const { currentVersion, writtenVersion: written } = retry;
+  if (record.ref.operation !== "submit" || record.failed || record.submissionId !== retry.submissionId) return false;
+  if (currentVersion === undefined || written === undefined) return false;
+  return retry.carriedVersion === currentVersion && written <= record.carriedVersion;
+}
+
+/** Whoever made the record, or presents the original request's token or the current one. */
 function isEntitled(record: KeyRecord, retry: Retry): boolean {
-  // A session presents no token, and an answer to somebody else may hold one: it gets its own answers again, no others.
+  // A session presents no token, and someone else's response may contain one, so it only gets its own responses again.
   if (retry.principal.startsWith("handoff:")) return record.principal === retry.principal;
   if (record.principal === retry.principal) {
-    // The bearer of some older token of the submission is not the one who made the record.
+    // Holding an older token of the submission doesn't prove having made the record.
     if (!record.principal.startsWith("submission:")) return true;
   }
   if (record.ref.operation === "create" || record.submissionId !== retry.submissionId) return false;

@@ -8,7 +8,7 @@ import { isObject, LIST_OF_SCHEMAS, localRef, NAMED_SCHEMAS, ONE_SCHEMA, type Sc
 
 export type JsonSchemaValidator = Ajv | Ajv2020;
 
-/** Keywords without an effect on validation that ajv does not know. */
+/** Annotations that ajv doesn't know. */
 const ANNOTATIONS = ["$anchor", "example"];
 
 export const isDraft07 = (schema: SchemaNode): boolean =>
@@ -21,11 +21,11 @@ export function createAjv(schema: SchemaNode, options: { allErrors: boolean }): 
     strictSchema: true,
     strictNumbers: true,
     allowUnionTypes: true,
-    // The schema was checked at registration; compiling the meta-schema takes longer than everything else here.
+    // The schema was checked at registration; compiling the meta-schema would take longer than everything else here.
     validateSchema: false,
     verbose: true,
     messages: false,
-    // A field may be called `toString`.
+    // A field may be named `toString`.
     ownProperties: true,
     logger: false,
   } as const;
@@ -37,7 +37,7 @@ export function createAjv(schema: SchemaNode, options: { allErrors: boolean }): 
     schemaType: "boolean",
     validate: (_: unknown, value: unknown) => isFileReference(value),
   });
-  // ajv compares each pair, so that one long array could hold the process for minutes.
+  // ajv compares every pair, so one long array could block the process for minutes.
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({
     keyword: "uniqueItems",
@@ -54,7 +54,7 @@ function areUnique(items: readonly unknown[]): boolean {
   return seen.size === items.length;
 }
 
-/** The author's schema as the validator reads it: without our annotations, files by reference, references local. */
+/** The author's schema for the validator: without our annotations, with files by reference and local references. */
 export function toValidationSchema(root: SchemaNode): SchemaNode {
   const { $id: _id, $schema: _schema, ...rest } = convert(root, root);
   return rest;

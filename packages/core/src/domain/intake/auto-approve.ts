@@ -1,8 +1,9 @@
 import type { ApprovalGate, Json } from "@formbridge/contract";
 import { defaultMethods, LogicEngine } from "json-logic-engine";
+import { RULE_READS } from "./rule-reads.ts";
 import { isObject } from "./schema-nodes.ts";
 
-/** JSON Logic's own operators and a few pure ones; none that throws at will, keeps state, or makes functions. */
+/** JSON Logic's own operators and a few pure ones; none that throws on purpose, keeps state, or creates functions. */
 const OPERATORS = [
   ...["var", "val", "exists", "missing", "missing_some"],
   ...["if", "?:", "==", "===", "!=", "!==", "!", "!!", "or", "and", "??"],
@@ -15,8 +16,9 @@ const ITERATORS: ReadonlySet<string> = new Set(["map", "reduce", "filter", "all"
 const MAX_OPERATORS = 500;
 const MAX_DEPTH = 32;
 
-/** Interpreted, never compiled: no JavaScript is made from a definition. */
-const engine = new LogicEngine(Object.fromEntries(Object.entries(defaultMethods).filter(([name]) => KNOWN.has(name))), {
+/** Interpreted, never compiled: no JavaScript is generated from a definition. */
+const methods = { ...defaultMethods, ...RULE_READS };
+const engine = new LogicEngine(Object.fromEntries(Object.entries(methods).filter(([name]) => KNOWN.has(name))), {
   disableInline: true,
   disableInterpretedOptimization: true,
   permissive: false,
@@ -25,7 +27,10 @@ const engine = new LogicEngine(Object.fromEntries(Object.entries(defaultMethods)
   maxStringLength: 1 << 16,
 });
 
-/** Only `true` approves: a rule that fails, or answers anything else, leaves the decision to a person. */
+/**
+ * Only `true` approves: a rule that fails, reads something absent, or returns anything else leaves the decision to a
+ * person.
+ */
 export function autoApproves(gate: ApprovalGate | undefined, data: Json): boolean {
   if (gate?.autoApproveIf === undefined) return false;
   try {
@@ -40,7 +45,7 @@ export interface RuleProblem {
   message: string;
 }
 
-/** What keeps a value from being a rule that we can run within bounds. */
+/** Why a value isn't a rule that we can run within limits. */
 export function ruleProblems(rule: unknown): RuleProblem[] {
   const problems: RuleProblem[] = [];
   let operators = 0;
@@ -59,7 +64,7 @@ export function ruleProblems(rule: unknown): RuleProblem[] {
     if (name === undefined || more.length > 0) problems.push({ at, message: "must have exactly one operator" });
     else if (!KNOWN.has(name)) problems.push({ at: [...at, name], message: `is not an operator: ${name}` });
     else if (!ITERATORS.has(name)) visit(value[name], [...at, name], looping);
-    // The caller chooses the length of the array: a loop inside a loop could hold the process for minutes.
+    // The caller chooses the array's length, so nested loops could block the process for minutes.
     else if (looping) problems.push({ at: [...at, name], message: "is a loop inside a loop" });
     else {
       const [over, ...body] = [value[name]].flat();

@@ -53,6 +53,11 @@ describe("a definition is refused with the place named", () => {
     ["a broken pattern", withField({ pattern: "[" }), ["schema.properties.f.pattern"]],
     ["a reserved name", JSON.parse('{"schema":{"properties":{"__proto__":{}}}}'), ["schema.properties.__proto__"]],
     ["a malformed x-file", withField({ "x-file": { accept: [], maxBytes: 1 } }), ["schema.properties.f.x-file.accept"]],
+    [
+      "[AUDIT-F38] an extension in place of a MIME type",
+      withField({ "x-file": { accept: [".pdf", "image/*", "pdf"], maxBytes: 1 } }),
+      ["schema.properties.f.x-file.accept.0", "schema.properties.f.x-file.accept.2"],
+    ],
     ["a malformed x-fill", withField({ "x-fill": "robot" }), ["schema.properties.f.x-fill"]],
     ["a malformed x-sensitive", withField({ "x-sensitive": "yes" }), ["schema.properties.f.x-sensitive"]],
     [

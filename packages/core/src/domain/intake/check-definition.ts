@@ -1,30 +1,32 @@
 /*
- * What a definition must be before anybody can fill it in, and why each refusal exists:
+ * What is checked in a definition, and why:
  *
- * - shape: everything below reads a definition without asking again.
- * - depth and number of fields: both bound the time that compiling and each validation take.
- * - `__proto__`, `prototype`, `constructor` as names: fields with these names could reach into the objects that hold them.
- * - unknown keywords and formats: a typo in a rule would silently be no rule.
- * - references out of the document: a schema must mean the same tomorrow, and reading it must not call anybody.
- * - references in a circle: validation would not end.
- * - slow regular expressions: one text from a caller could hold the process.
- * - `x-` keywords, steps, gates, destination: a mistake there shows only when a submission is under way.
+ * - shape: everything else relies on it.
+ * - depth and number of fields: both limit the time for compiling and for each validation.
+ * - `__proto__`, `prototype`, `constructor` as names: such fields could reach into the objects that hold them.
+ * - unknown keywords and formats: a typo would silently disable a rule.
+ * - references outside the document: a schema must not change its meaning, and reading it must not make requests.
+ * - circular references: validation would not end.
+ * - slow regular expressions: one text from a caller could block the process.
+ * - `x-` keywords, gates, destination: a mistake would show only once submissions are under way.
+ * - steps, hints, translations, published elements: one for a missing field would silently be ignored.
  */
 import { type ApprovalGate, FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import { isAddress } from "../review/address.ts";
+import { mostReviewers } from "../review/reviewers.ts";
 import { checkEventTypes } from "../webhooks/check-event-types.ts";
 import { ruleProblems } from "./auto-approve.ts";
 import { checkDestination, checkEventWebhooks } from "./check-destination.ts";
+import { checkPresentation } from "./check-presentation.ts";
 import { checkSchema } from "./check-schema.ts";
 import { Problems, type ShapeCheck } from "./definition-problems.ts";
-import { readFieldPath } from "./field-path.ts";
 import { toFindings } from "./findings.ts";
-import { isObject, type SchemaNode } from "./schema-nodes.ts";
+import type { SchemaNode } from "./schema-nodes.ts";
 import { createSchemaValidator } from "./schema-validator.ts";
-import { createSchemaView } from "./schema-view.ts";
 
 export interface DefinitionLimits {
-  /** Properties in the whole schema. */
+  /** Maximum number of properties in the whole schema. */
   maxFields?: number;
 }
 
@@ -32,12 +34,12 @@ const MAX_FIELDS = 500;
 const MAX_DEPTH = 64;
 const RESERVED: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
 
-// Through JSON: the contract's schemas carry symbols that ajv does not know.
+// Through JSON, because the contract's schemas contain symbols that ajv doesn't know.
 const asSchema = (schema: unknown): SchemaNode => JSON.parse(JSON.stringify(schema)) as SchemaNode;
 const shape = shapeCheck(asSchema(IntakeDefinitionSchema));
 const fileShape = shapeCheck(asSchema(FileRuleSchema));
 
-/** The definition, if it is one; otherwise a ContractError that names every problem by its place. */
+/** The definition if it is valid; otherwise throws a ContractError that lists every problem with its path. */
 export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: DefinitionLimits = {}): IntakeDefinition {
   const problems = new Problems();
   checkTree(value, problems);
@@ -50,7 +52,7 @@ export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: Defi
   checkGates(definition, problems);
   checkDestination(definition.destination, problems);
   checkEventWebhooks(definition.eventWebhooks, problems);
-  checkSteps(definition, problems);
+  checkPresentation(definition, problems);
   checkEventTypes(definition, problems);
   refuseIfAny(problems);
   return definition;
@@ -65,7 +67,7 @@ function refuseIfAny({ list }: Problems): void {
   });
 }
 
-/** JSON at all, not too deep, no reserved name. Without recursion, so that no input can exhaust the stack. */
+/** Valid JSON, not too deep, no reserved names. Without recursion, so that no input can exhaust the stack. */
 function checkTree(value: unknown, problems: Problems): void {
   const open: { value: unknown; at: readonly string[] }[] = [{ value, at: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -117,43 +119,28 @@ function checkGates({ approvalGates = [] }: IntakeDefinition, problems: Problems
   }
 }
 
-/** Mail goes there: one address, and nothing that could be read as more than one. */
-const ADDRESS = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/;
-const MAX_ADDRESS = 254;
-
 /**
- * Ids and roles are not held against what there is: a key may be made after the gate that it is for, and an admin stands in
- * anywhere. What can never come true is refused.
+ * Ids and roles don't have to exist yet: an API key may be created after the gate. Only impossible ones are refused.
  */
-function checkReviewers({ reviewers, escalateAfterMs }: ApprovalGate, at: readonly string[], problems: Problems): void {
-  const { escalateTo, ...own } = reviewers;
+function checkReviewers(gate: ApprovalGate, at: readonly string[], problems: Problems): void {
+  const { reviewers, escalateAfterMs, requiredApprovals = 1 } = gate;
+  const { escalateTo, allowAgents: _agents, ...own } = reviewers;
   if (escalateTo !== undefined && escalateAfterMs === undefined) {
-    problems.add([...at, "escalateTo"], "is never asked: the gate has no escalateAfterMs");
+    problems.add([...at, "escalateTo"], "has no effect, because the gate has no escalateAfterMs");
   }
   for (const [group, place] of [[own, at] as const, [escalateTo ?? {}, [...at, "escalateTo"]] as const]) {
     const lists = Object.values(group);
     if (lists.length > 0 && lists.every((list) => list.length === 0)) {
-      problems.add(place, "names nobody; leave the lists out to take every reviewer");
+      problems.add(place, "names nobody; leave the lists out to accept every reviewer");
     }
     for (const [index, email] of (group.emails ?? []).entries()) {
-      if (ADDRESS.test(email) && email.length <= MAX_ADDRESS) continue;
-      problems.add([...place, "emails", String(index)], "is no e-mail address", "invalid_format");
+      if (isAddress(email)) continue;
+      problems.add([...place, "emails", String(index)], "isn't an e-mail address", "invalid_format");
     }
   }
-}
-
-function checkSteps({ uiHints, schema }: IntakeDefinition, problems: Problems): void {
-  const steps = uiHints?.steps ?? [];
-  // A view of a broken schema says nothing, and its problems are listed already.
-  if (steps.length === 0 || !isObject(schema) || problems.list.length > 0) return;
-  const view = createSchemaView(schema);
-  for (const [index, step] of steps.entries()) {
-    for (const [position, field] of step.fields.entries()) {
-      if (view.declares(readFieldPath(field, view))) continue;
-      problems.add(
-        ["uiHints", "steps", String(index), "fields", String(position)],
-        `is not a field of the schema: ${field}`,
-      );
-    }
+  const most = mostReviewers(reviewers);
+  if (most > 0 && requiredApprovals > most) {
+    const says = `is ${requiredApprovals}, but the gate names only ${most} people who can approve`;
+    problems.add([...at.slice(0, -1), "requiredApprovals"], says);
   }
 }

@@ -1,9 +1,9 @@
-import type { Destination } from "@formbridge/contract";
+import type { DestinationInput } from "@formbridge/contract";
 import { describe, expect, it } from "vitest";
 import { checkDestination } from "./check-destination.ts";
 import { Problems } from "./definition-problems.ts";
 
-function problemsOf(destination: Destination): string[] {
+function problemsOf(destination: DestinationInput): string[] {
   const problems = new Problems();
   checkDestination(destination, problems);
   return problems.list.map(({ path }) => path);
@@ -12,7 +12,7 @@ function problemsOf(destination: Destination): string[] {
 const hook = { kind: "webhook", url: "https://example.com/hook" } as const;
 
 describe("[COURIER-DESTINATION-CHECKED] a destination", () => {
-  it.each<Destination>([
+  it.each<DestinationInput>([
     { kind: "store" },
     hook,
     { kind: "webhook", url: "http://127.0.0.1:8080/in?key=1", headers: { Authorization: "Bearer ä", "x-team": "" } },
@@ -28,7 +28,7 @@ describe("[COURIER-DESTINATION-CHECKED] a destination", () => {
     expect(problemsOf(destination)).toEqual([]);
   });
 
-  it.each<[Destination, string[]]>([
+  it.each<[DestinationInput, string[]]>([
     [{ kind: "webhook" }, ["destination.url"]],
     [{ kind: "webhook", url: "" }, ["destination.url"]],
     [{ kind: "webhook", url: "example.com" }, ["destination.url"]],

@@ -1,9 +1,10 @@
 /*
- * What can be wrong with a destination, as far as the definition itself tells. Whether an address may be reached is not asked here: that
- * depends on the operator's settings and on what a name means at that moment, so it is asked with every delivery.
+ * Checks a destination as far as the definition allows. Whether an address may be reached depends on the operator's
+ * settings and on DNS at that moment, so that is checked on every delivery.
  */
 import {
   type Destination,
+  type DestinationInput,
   type IntakeDefinition,
   isReservedHeader,
   QUEUE_SCHEMES,
@@ -11,7 +12,8 @@ import {
 } from "@formbridge/contract";
 import type { Problems } from "./definition-problems.ts";
 
-export function checkDestination(destination: Destination, problems: Problems): void {
+export function checkDestination(destination: DestinationInput, problems: Problems): destination is Destination {
+  const before = problems.list.length;
   const { kind, url, name } = destination;
   if (kind === "webhook") checkUrl({ url, schemes: WEBHOOK_SCHEMES, at: ["destination", "url"] }, problems);
   if (kind === "queue") {
@@ -22,6 +24,7 @@ export function checkDestination(destination: Destination, problems: Problems): 
     problems.add(["destination", "name"], "is required: the name of a registered callback", "required");
   }
   checkHeaders(destination.headers, problems);
+  return problems.list.length === before;
 }
 
 export function checkEventWebhooks(hooks: IntakeDefinition["eventWebhooks"] = [], problems: Problems): void {
@@ -46,17 +49,17 @@ function checkUrl(
     problems.add(at, `must be a URL that starts with ${schemes.join(" or ")}`, "invalid_format");
     return;
   }
-  // Only the host of an http URL is read in full; deliveries read every host as if it stood in one.
+  // URL parsing normalizes only the host of an http URL; deliveries parse every host as if it were one.
   if (!URL.canParse(`http://${parsed.hostname}`)) problems.add(at, "must name a host", "invalid_format");
   if (/^rediss?:$/.test(parsed.protocol) && !/^\/?\d*$/.test(parsed.pathname)) {
-    problems.add(at, "must have the number of a database as its path, or none", "invalid_format");
+    problems.add(at, "must have a database number as its path, or no path", "invalid_format");
   }
 }
 
-/** Spaces and wildcards have a meaning of their own in the subjects of NATS. */
+/** Spaces and wildcards are special in NATS subjects. */
 const SUBJECT = /^[^\s*>.]+(?:\.[^\s*>.]+)*$/;
 
-function checkQueueName({ url = "", name }: Destination, problems: Problems): void {
+function checkQueueName({ url = "", name }: DestinationInput, problems: Problems): void {
   const at = ["destination", "name"];
   if (name === undefined || isEmpty(name)) {
     problems.add(at, "is required: the queue, the subject or the stream to publish to", "required");
@@ -68,12 +71,12 @@ function checkQueueName({ url = "", name }: Destination, problems: Problems): vo
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-function checkHeaders(headers: Destination["headers"] = {}, problems: Problems): void {
+function checkHeaders(headers: DestinationInput["headers"] = {}, problems: Problems): void {
   for (const [name, value] of Object.entries(headers)) {
     const at = ["destination", "headers", name];
-    if (!HEADER_NAME.test(name)) problems.add(at, "is not a name that a header can have", "invalid_format");
+    if (!HEADER_NAME.test(name)) problems.add(at, "isn't a valid header name", "invalid_format");
     else if (isReservedHeader(name)) problems.add(at, "is set by the delivery itself");
-    // Its value may be a secret, so it is not quoted.
-    if (!HEADER_VALUE.test(value)) problems.add(at, "has a value that a header can't have", "invalid_format");
+    // Its value may be a secret, so don't quote it.
+    if (!HEADER_VALUE.test(value)) problems.add(at, "isn't a valid header value", "invalid_format");
   }
 }

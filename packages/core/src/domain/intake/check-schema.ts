@@ -16,9 +16,9 @@ import {
 import { createSchemaValidator } from "./schema-validator.ts";
 
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
-/** Keywords of older drafts that ajv knows by name only. */
+/** Keywords of older drafts that ajv only knows by name. */
 const NOT_OURS: ReadonlySet<string> = new Set(["id", "$recursiveRef", "$recursiveAnchor"]);
-/** All patterns of one schema together; more would hold the process too long. */
+/** The time for all patterns of one schema together; more would block the process too long. */
 const PATTERN_BUDGET_MS = 10_000;
 
 interface Options {
@@ -31,7 +31,7 @@ interface Scope {
   ajv: JsonSchemaValidator;
   resolve: Resolve;
   fileShape: ShapeCheck;
-  /** When the time for patterns is over. */
+  /** When the time for patterns runs out. */
   patternsUntil: number;
 }
 
@@ -56,7 +56,7 @@ export function checkSchema(root: SchemaNode, { maxFields, fileShape }: Options,
     0,
   );
   if (fields > maxFields) {
-    problems.add(["schema"], `has ${fields} fields, more than the ${maxFields} that are allowed`);
+    problems.add(["schema"], `has ${fields} fields; at most ${maxFields} are allowed`);
     return;
   }
   if (!isObjectSchema(root, scope.resolve)) problems.add(["schema", "type"], 'must be "object"');
@@ -92,7 +92,7 @@ function checkNode({ node, at: inner }: Located, scope: Scope, problems: Problem
       for (const source of Object.keys(value)) checkPattern(source, [...here, source], scope, problems);
     }
     if (keyword === "format" && typeof value === "string" && !Object.hasOwn(scope.ajv.formats, value)) {
-      problems.add(here, `is not a format that is known here: ${value}`);
+      problems.add(here, `isn't a known format: ${value}`);
     }
   }
   checkMarks(node, at, scope, problems);
@@ -112,7 +112,7 @@ function checkRef(ref: unknown, at: readonly string[], { root, resolve }: Scope,
 function checkPattern(source: string, at: readonly string[], { patternsUntil }: Scope, problems: Problems): void {
   const problem =
     performance.now() > patternsUntil
-      ? "was not analysed: the patterns before it took too long"
+      ? "wasn't analysed, because the patterns before it took too long"
       : patternProblem(source);
   if (problem !== undefined) problems.add(at, problem);
 }
@@ -121,8 +121,11 @@ function checkMarks(node: SchemaNode, at: readonly string[], { fileShape }: Scop
   const { "x-file": file, "x-fill": fill, "x-sensitive": sensitive } = node;
   if (file !== undefined) {
     if (!isObject(file)) problems.add([...at, "x-file"], "must be an object with accept and maxBytes", "invalid_type");
-    else if (at.length === 1) problems.add([...at, "x-file"], "must stand on a property");
-    else fileShape(file, [...at, "x-file"], problems);
+    else if (at.length === 1) problems.add([...at, "x-file"], "must be on a property");
+    else {
+      fileShape(file, [...at, "x-file"], problems);
+      checkAccept(file.accept, [...at, "x-file", "accept"], problems);
+    }
   }
   if (fill !== undefined && fill !== "human" && fill !== "agent")
     problems.add([...at, "x-fill"], 'must be "human" or "agent"');
@@ -131,7 +134,19 @@ function checkMarks(node: SchemaNode, at: readonly string[], { fileShape }: Scop
   }
 }
 
-/** A schema that leads back to itself without going into the value would be tried for ever. */
+const MIME_PATTERN = /^(?:\*\/\*|[a-z0-9][\w!#$&^.+-]*\/(?:\*|[a-z0-9][\w!#$&^.+-]*)(?: *;[ -~]*)?)$/i;
+
+/** A file extension would match no file at all. */
+function checkAccept(accept: unknown, at: readonly string[], problems: Problems): void {
+  if (!Array.isArray(accept)) return;
+  for (const [index, type] of accept.entries()) {
+    if (typeof type === "string" && !MIME_PATTERN.test(type)) {
+      problems.add([...at, String(index)], `must be a MIME type such as application/pdf, image/* or */*, not ${type}`);
+    }
+  }
+}
+
+/** A schema that refers to itself without descending into the value would never finish validating. */
 function checkCircles(found: readonly Located[], resolve: Resolve, problems: Problems): void {
   const done = new Set<SchemaNode>();
   const onTheWay = new Set<SchemaNode>();
@@ -145,7 +160,7 @@ function checkCircles(found: readonly Located[], resolve: Resolve, problems: Pro
     return circular;
   };
   for (const { node, at } of found) {
-    if (circles(node)) problems.add(["schema", ...at], "leads back to itself");
+    if (circles(node)) problems.add(["schema", ...at], "refers to itself in a cycle");
   }
 }
 
@@ -167,7 +182,7 @@ function checkAgainstMeta(root: SchemaNode, problems: Problems): void {
   if (ajv.validate(id, schema)) return;
   const named = new Set<string>();
   for (const error of ajv.errors ?? []) {
-    // The meta-schema's own structure; the leaves say what is wrong.
+    // These come from the meta-schema's structure; the leaves say what is wrong.
     if (["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if"].includes(error.keyword)) continue;
     const at = ["schema", ...pointerSegments(error.instancePath)];
     if (named.has(at.join("."))) continue;

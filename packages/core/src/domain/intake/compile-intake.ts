@@ -6,12 +6,12 @@ import { toFindings } from "./findings.ts";
 import { createSchemaValidator } from "./schema-validator.ts";
 import { schemaViewOf } from "./schema-view.ts";
 
-/** Makes a checked definition ready. Throws what ajv throws when the schema is none. */
+/** Compiles a checked definition. Throws ajv's error if the schema is invalid. */
 export function compileIntake(definition: IntakeDefinition): CompiledIntake {
   const validator = createSchemaValidator(definition.schema);
   const { ruleAt, pathOf, hasSensitive, hasFiles, hasFills } = schemaViewOf(definition.schema);
   const context = { validator, ruleAt, hasSensitive };
-  // A write asks for its findings more than once: to count, to decide, to answer. Fields are never changed in place.
+  // A write needs its findings several times: to count, to decide, to respond. Fields are never mutated.
   const known = new WeakMap<JsonObject, Findings>();
   return {
     definition,

@@ -1,6 +1,6 @@
 import type { FieldError } from "@formbridge/contract";
 
-/** Everything that is wrong with a definition, by place. */
+/** Everything that is wrong with a definition, by path. */
 export class Problems {
   readonly list: FieldError[] = [];
 
@@ -10,5 +10,5 @@ export class Problems {
   }
 }
 
-/** Adds what is wrong with the form of a part of the definition. */
+/** Adds what is wrong with the shape of a part of the definition. */
 export type ShapeCheck = (value: unknown, at: readonly string[], problems: Problems) => void;

@@ -5,7 +5,7 @@ import { FILE_KEYWORD } from "./file-reference.ts";
 import { passesSeveral } from "./meant-branch.ts";
 import { isObject, schemaList, typesOf } from "./schema-nodes.ts";
 
-/** One error of the validator in the contract's words. */
+/** One validator error in the contract's terms. */
 export interface Meaning {
   segments: readonly string[];
   code: FieldError["code"];
@@ -15,9 +15,9 @@ export interface Meaning {
   missing?: boolean;
 }
 
-interface Said {
+interface Wording {
   code: FieldError["code"];
-  /** Follows the name of the field. */
+  /** Text that follows the field's name. */
   says: string;
   expected?: unknown;
 }
@@ -29,7 +29,7 @@ const list = (values: readonly unknown[]) =>
   values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(", ");
 
 const COMPARISONS: Record<string, string> = { "<=": "at most", ">=": "at least", "<": "less than", ">": "more than" };
-const compared = ({ comparison, limit }: Params): Said => ({
+const compared = ({ comparison, limit }: Params): Wording => ({
   code: "invalid_value",
   says: `must be ${COMPARISONS[String(comparison)] ?? String(comparison)} ${String(limit)}`,
   expected: limit,
@@ -56,8 +56,8 @@ const TYPES: Record<string, string> = {
 };
 const typeNames = (types: readonly unknown[]) => types.map((type) => TYPES[String(type)] ?? String(type)).join(" or ");
 
-/** What each keyword's failure means. A keyword that is not here is `custom`. */
-const KEYWORDS: Record<string, (params: Params, error: ErrorObject) => Said> = {
+/** What each keyword's failure means. A keyword that isn't listed is `custom`. */
+const KEYWORDS: Record<string, (params: Params, error: ErrorObject) => Wording> = {
   type: ({ type }) => ({ code: "invalid_type", says: `must be ${typeNames([type].flat())}`, expected: type }),
   format: ({ format }) => ({
     code: "invalid_format",
@@ -90,7 +90,7 @@ const KEYWORDS: Record<string, (params: Params, error: ErrorObject) => Said> = {
   }),
   uniqueItems: () => ({
     code: "invalid_value",
-    says: "must not hold the same item twice",
+    says: "must not contain the same item twice",
     expected: "different items",
   }),
   maxLength: ({ limit }) => ({
@@ -119,18 +119,22 @@ const KEYWORDS: Record<string, (params: Params, error: ErrorObject) => Said> = {
     says: `must have at least ${plural(limit, "entry")}`,
     expected: limit,
   }),
-  contains: (_, { schema }) => ({ code: "custom", says: "lacks an item of the kind it needs", expected: schema }),
-  not: (_, { schema }) => ({ code: "custom", says: "has a value that is ruled out", expected: { not: schema } }),
+  contains: (_, { schema }) => ({
+    code: "custom",
+    says: "has no item that matches the required schema",
+    expected: schema,
+  }),
+  not: (_, { schema }) => ({ code: "custom", says: "has a value that isn't allowed", expected: { not: schema } }),
   "false schema": () => ({ code: "custom", says: "must be absent", expected: "no value" }),
   [FILE_KEYWORD]: () => ({ code: "invalid_type", says: "must be an uploaded file", expected: "file" }),
   anyOf: ofBranches,
   oneOf: ofBranches,
 };
 
-function ofBranches(_: Params, error: ErrorObject): Said {
+function ofBranches(_: Params, error: ErrorObject): Wording {
   const branches = schemaList(error.schema);
   if (passesSeveral(error))
-    return { code: "custom", says: "fits more than one of its forms", expected: "exactly one form" };
+    return { code: "custom", says: "matches more than one of its alternatives", expected: "exactly one alternative" };
   const fixed = branches.flatMap((branch) =>
     isObject(branch) && Object.hasOwn(branch, "const")
       ? [branch.const]
@@ -153,7 +157,7 @@ function ofBranches(_: Params, error: ErrorObject): Said {
   return { code: "custom", says: "fits none of its forms", expected: branches };
 }
 
-/** The keywords whose failure is about a member of the value where they stand. */
+/** Keywords whose failure is about a member of the value. */
 const ABOUT_MEMBER: Record<string, string> = {
   required: "missingProperty",
   dependentRequired: "missingProperty",

@@ -1,8 +1,8 @@
 import type { SchemaView } from "./schema-view.ts";
 
 /**
- * Reads a dot-path. A property whose own name contains a dot wins over the path reading, if the schema declares it or
- * `present` says that it is there.
+ * Parses a dot-path. A property whose own name contains a dot takes precedence, if the schema declares it or `present`
+ * says that it exists.
  */
 export function readFieldPath(
   text: string,
@@ -22,14 +22,14 @@ export function readFieldPath(
     path.push(parts.slice(from, to).join("."));
     from = to;
   }
-  // "a..b" names nothing by path, so it can only be a name.
+  // "a..b" isn't a valid path, so it can only be a name.
   return path.includes("") ? [text] : path;
 }
 
-/** A longer one is not searched for names. */
+/** Longer ones aren't searched for names with dots. */
 const MAX_PATH = 2048;
 
-/** Reads a dot-path of what the schema declares, by those of its names that have a dot: most schemas have none. */
+/** Parses a dot-path using the declared names that contain a dot; most schemas have none. */
 export function readDeclaredPath(
   text: string,
   dotted: readonly string[],

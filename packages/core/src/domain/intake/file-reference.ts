@@ -1,13 +1,13 @@
 import type { FileReference, FileRule } from "@formbridge/contract";
 import { isObject } from "./schema-nodes.ts";
 
-/** The keyword that stands, while validating, where the author wrote `x-file`. */
+/** The keyword that replaces `x-file` for validation. */
 export const FILE_KEYWORD = "fileReference";
 
 const TEXTS = ["uploadId", "filename", "mimeType", "sha256"] as const;
 const KNOWN: ReadonlySet<string> = new Set([...TEXTS, "sizeBytes", "url"]);
 
-/** A keyword of our own instead of a schema: one wrong reference is one error, not one for each of its members. */
+/** A custom keyword instead of a schema, so that a wrong reference is one error and not one for each of its members. */
 export function isFileReference(value: unknown): value is FileReference {
   if (!isObject(value)) return false;
   const { sizeBytes, url } = value;

@@ -7,7 +7,7 @@ import { meantBranch } from "./meant-branch.ts";
 import { isObject, pointerSegments } from "./schema-nodes.ts";
 import type { SchemaValidator } from "./schema-validator.ts";
 
-/** More problems than anybody reads; the list would only be longer. */
+/** More problems than anyone would read. */
 const MAX_PROBLEMS = 1000;
 const MAX_TEXT = 200;
 const MAX_RECEIVED = 2000;
@@ -19,7 +19,7 @@ export interface FindingsContext extends Masking {
   validator: SchemaValidator;
 }
 
-/** ajv's errors in the contract's words: each problem once, conditions and branches without their noise. */
+/** ajv's errors in the contract's terms: each problem once, without the noise of conditions and branches. */
 export function toFindings(errors: readonly ErrorObject[], context: FindingsContext): Findings {
   if (errors.length === 0) return { missing: [], errors: [] };
   const found = new Map<string, { path: string; meaning: Meaning; segments: readonly string[] }>();
@@ -62,8 +62,8 @@ function* plain(errors: readonly ErrorObject[], base: readonly string[], context
 }
 
 /**
- * ajv lists the failures of each branch right before the failure of the whole, and its schema paths start anew at each
- * reference: what belongs to the whole is told by where it stands in the list, in the value, and in the schema.
+ * ajv lists the failures of each branch right before the failure of the whole, and its schema paths restart at each
+ * reference. So the parts are recognized by their position in the list, in the value and in the schema.
  */
 function withoutParts(errors: readonly ErrorObject[], { validator }: FindingsContext): ErrorObject[] {
   const kept: ErrorObject[] = [];
@@ -82,7 +82,7 @@ function withoutParts(errors: readonly ErrorObject[], { validator }: FindingsCon
   return kept;
 }
 
-/** What was received, as far as it may be shown and is worth showing. */
+/** The received value, if it may be shown and is worth showing. */
 function shown(value: unknown, segments: readonly string[], masking: Masking): unknown {
   const masked = maskValue(value ?? null, segments, masking);
   if (typeof masked === "string") return masked.length > MAX_TEXT ? `${masked.slice(0, MAX_TEXT)}…` : masked;

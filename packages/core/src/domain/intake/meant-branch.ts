@@ -4,8 +4,8 @@ import { jsonType } from "./schema-reading.ts";
 import type { Branch } from "./schema-validator.ts";
 
 /**
- * The branch of a failed `anyOf` or `oneOf` that the value plainly tries to be: the only one whose fixed members it has, or
- * else the only one of its type. Undefined when the value could mean several.
+ * The branch of a failed `anyOf` or `oneOf` that the value is clearly meant for: the only one whose constant members it
+ * has, or else the only one of its type. Undefined if several are possible.
  */
 export function meantBranch(error: ErrorObject, resolve: Resolve): Branch | undefined {
   const { keyword, parentSchema: node, data } = error;

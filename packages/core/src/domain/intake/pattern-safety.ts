@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { Diagnostics, Parameters } from "recheck";
 
-/** Generous, because a busy machine must not refuse at a restart what it took at registration. */
+/** Generous, because a busy machine must not refuse at a restart what it accepted at registration. */
 const TIMEOUT_MS = 3000;
 const MAX_PATTERN_LENGTH = 1000;
 const MAX_REMEMBERED = 1000;
@@ -10,7 +10,7 @@ type Check = (source: string, flags: string, params: Parameters) => Diagnostics;
 let check: Check | undefined;
 const remembered = new Map<string, string | undefined>();
 
-/** Why a pattern can't be taken, in words that follow its name; undefined when it is safe. */
+/** Why a pattern is refused, in words that follow its name; undefined if it is safe. */
 export function patternProblem(source: string): string | undefined {
   try {
     new RegExp(source, "u");
@@ -26,7 +26,7 @@ export function patternProblem(source: string): string | undefined {
 }
 
 function analysed(source: string): string | undefined {
-  // The pure build: no Java, no child process, no worker. Loaded when first needed, because it takes a tenth of a second.
+  // The pure build: no Java, no child process, no worker. Loaded on first use, because loading takes 100 ms.
   check ??= (createRequire(import.meta.url)("recheck/lib/browser.js") as { checkSync: Check }).checkSync;
   const result = check(source, "u", { timeout: TIMEOUT_MS });
   if (result.status === "safe") return undefined;
@@ -35,7 +35,7 @@ function analysed(source: string): string | undefined {
     return `can take ${type} time on a text such as ${result.attack.pattern}; make its repetitions unambiguous`;
   }
   const why = result.error.kind === "timeout" ? "takes too long to analyse" : "can't be analysed";
-  return `${why}, so it can't be shown to be safe; make it simpler`;
+  return `${why}, so it might be unsafe; make it simpler`;
 }
 
 const ATOM = String.raw`(?:\\[pP]\{[^}]*\}|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[dDsSwWtnrfv]|\\[^a-zA-Z0-9]|\[(?:\\.|[^\]\\])*\]|[^\\[\](){}|^$*+?])`;
@@ -44,8 +44,9 @@ const MAX_WAYS = 20_000;
 const MAX_WAYS_UNBOUNDED = 16;
 
 /**
- * Anchored, without groups or alternatives, and few ways to share a text among its repetitions. Most patterns of forms are
- * such; recheck's exact method does not cover their counted repetitions and its search takes up to a second.
+ * Anchored, without groups or alternatives, and with few ways to distribute a text among its repetitions. Most patterns
+ * in forms are like this; recheck's exact method doesn't cover counted repetitions, and its search takes up to a
+ * second.
  */
 function isPlainlyFast(source: string): boolean {
   const anchored = source.startsWith("^");

@@ -1,4 +1,4 @@
-/** A JSON Schema that is not just true or false. */
+/** A JSON Schema other than true or false. */
 export type SchemaNode = { readonly [keyword: string]: unknown };
 
 export const isObject = (value: unknown): value is SchemaNode =>
@@ -29,11 +29,11 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set(NAMED);
 
 export interface Located {
   node: SchemaNode;
-  /** Segments from the root schema. */
+  /** Path segments from the root schema. */
   at: readonly string[];
 }
 
-/** The schemas directly inside a schema; what is not a schema (values of enum, const, default) is not entered. */
+/** The schemas directly inside a schema. Values (of enum, const, default) aren't schemas and are skipped. */
 export function* subschemas({ node, at }: Located): Generator<Located> {
   for (const [keyword, value] of Object.entries(node)) {
     if (ONE_SCHEMA.has(keyword) && isObject(value)) yield { node: value, at: [...at, keyword] };
@@ -57,7 +57,7 @@ export function* allSchemas(root: SchemaNode): Generator<Located> {
   }
 }
 
-/** The part of the document that a JSON pointer or an anchor names. */
+/** Resolves a JSON pointer or an anchor to a part of the document. */
 export type Resolve = (ref: string) => unknown;
 
 export function resolverOf(root: SchemaNode): Resolve {
@@ -76,7 +76,7 @@ export function resolverOf(root: SchemaNode): Resolve {
   };
 }
 
-/** What follows the `#` of a reference into this document; undefined for every other reference. */
+/** What follows the `#` of a reference into this document; undefined for any other reference. */
 export function localRef(root: SchemaNode, ref: string): string | undefined {
   const id = typeof root.$id === "string" ? root.$id.replace(/#$/, "") : "";
   const text = id !== "" && ref.startsWith(id) ? ref.slice(id.length) || "#" : ref;

@@ -1,6 +1,6 @@
 import { isIndex, isObject, type Resolve, type SchemaNode, schemaList, typesOf } from "./schema-nodes.ts";
 
-/** A schema that bears on a place. A condition (`if`) names places, but asserts nothing about them. */
+/** A schema that applies to a path. A condition (`if`) mentions paths but asserts nothing about them. */
 export interface Reading {
   schema: unknown;
   asserts: boolean;
@@ -10,7 +10,7 @@ export interface Facts {
   object: boolean;
   array: boolean;
   allowsNull: boolean;
-  /** The names that `properties` declares here, in any branch. */
+  /** The names declared in `properties` here, in any branch. */
   names: ReadonlySet<string>;
   patterns: readonly NamePattern[];
 }
@@ -58,7 +58,7 @@ function referenced(schema: SchemaNode, resolve: Resolve): unknown[] {
     .filter((target) => target !== undefined);
 }
 
-/** What the schemas say of a place. The roots are what was declared; the readings include their branches. */
+/** What the schemas say about a path. The roots are what was declared; the readings include their branches. */
 export function readPlace(roots: readonly Reading[], readings: readonly Reading[], resolve: Resolve): Facts {
   const names = new Set<string>();
   const patterns: NamePattern[] = [];
@@ -107,7 +107,7 @@ function membersOf(schema: SchemaNode, segment: string): unknown[] {
   if (isObject(byPattern)) {
     for (const [source, pattern] of namePatterns(schema)) if (pattern.test(segment)) found.push(byPattern[source]);
   }
-  // Whoever names the place in the same schema keeps the schema for the others away from it.
+  // A property named in the same schema isn't subject to its schema for additional properties.
   if (found.length === 0) {
     for (const keyword of ["additionalProperties", "unevaluatedProperties"]) {
       if (isObject(schema[keyword])) found.push(schema[keyword]);
@@ -117,7 +117,7 @@ function membersOf(schema: SchemaNode, segment: string): unknown[] {
   return found;
 }
 
-/** Every position's schema: a view by path does not tell positions apart. */
+/** The schemas of all positions, because a view by path doesn't distinguish them. */
 function itemsOf(schema: SchemaNode): unknown[] {
   const found = [...schemaList(schema.prefixItems), ...schemaList(schema.items)];
   for (const keyword of ["items", "additionalItems", "unevaluatedItems", "contains"]) {
@@ -140,7 +140,7 @@ function namePatterns(schema: SchemaNode): ReadonlyMap<string, RegExp> {
   return made;
 }
 
-/** Answers by schema; set to false on the way in, so that a cycle of references ends. */
+/** Results by schema; initially false, so that circular references end. */
 type Answers = Map<unknown, boolean>;
 
 function answered(schema: SchemaNode, answers: Answers, ask: () => boolean): boolean {
@@ -159,7 +159,7 @@ interface Question {
   answers?: Answers;
 }
 
-/** Is a value of this type refused, whatever it is? */
+/** Whether every value of this type is refused. */
 function rejectsType({ schema, type, resolve, answers = new Map() }: Question): boolean {
   if (schema === false) return true;
   if (!isObject(schema)) return false;
@@ -176,7 +176,7 @@ function rejectsType({ schema, type, resolve, answers = new Map() }: Question): 
   });
 }
 
-/** Does the schema speak of null at all? A schema that takes anything does not. */
+/** Whether the schema mentions null at all. A schema that accepts anything doesn't. */
 function namesNull(schema: unknown, resolve: Resolve, answers: Answers = new Map()): boolean {
   if (!isObject(schema)) return false;
   return answered(schema, answers, () => {

@@ -10,12 +10,12 @@ import {
   toPointer,
 } from "./schema-nodes.ts";
 
-/** ajv on one schema, with what is needed to understand its errors. */
+/** ajv for one schema, with what is needed to interpret its errors. */
 export interface SchemaValidator {
   errorsOf(value: unknown): readonly ErrorObject[];
-  /** What one branch of a schema's `anyOf` or `oneOf` says of a value, by itself. */
+  /** The errors of one `anyOf` or `oneOf` branch on its own. */
   errorsOfBranch(branch: Branch, value: unknown): readonly ErrorObject[];
-  /** Is `inner` a schema that a keyword of `outer` leads to? */
+  /** Whether a keyword of `outer` leads to the schema `inner`. */
   leadsTo(outer: SchemaNode, keyword: string, inner: unknown): boolean;
   resolve: Resolve;
 }
@@ -27,7 +27,7 @@ export interface Branch {
 }
 
 const ROOT = "intake";
-/** Above this many values, only the first problem is looked for: a body of empty objects would make millions. */
+/** With more values than this, stop at the first problem: a body of empty objects could produce millions. */
 const MAX_VALUES_FOR_ALL = 20_000;
 
 export function createSchemaValidator(authored: SchemaNode): SchemaValidator {

@@ -112,3 +112,34 @@ it("endless unknown paths make no endless memory", () => {
   for (let i = 1; i < 1000; i++) expect(view.ruleAt([`x${i}`, `y${i}`])).toBe(first);
   expect(view.ruleAt(["a", "a", "a", "x"])).toBe(view.ruleAt(["a", "x"]));
 });
+
+describe("leaves", () => {
+  const leaves = (schema: Record<string, unknown>) =>
+    createSchemaView(schema)
+      .leaves()
+      .map((path) => path.join("."));
+
+  it("are the declared paths without members, in the schema's order, of every branch", () => {
+    const pair = { type: "object", properties: { x: {}, y: {} } };
+    expect(leaves({ properties: { b: pair, a: {}, list: { type: "array", items: pair } } })).toEqual([
+      "b.x",
+      "b.y",
+      "a",
+      "list",
+    ]);
+    expect(leaves({ properties: { a: {} }, allOf: [{ properties: { b: {} } }] })).toEqual(["a", "b"]);
+    expect(leaves({ properties: { a: false, s: { ...pair, "x-sensitive": true }, f: { "x-file": {} } } })).toEqual([
+      "s",
+      "f",
+    ]);
+  });
+
+  it("have an end, however often a schema names itself or another", () => {
+    expect(leaves({ properties: { a: {}, again: { $ref: "#" } } })).toEqual(["a", "again.a", "again.again"]);
+    const level = (next: string) => ({
+      properties: Object.fromEntries([..."abcdefgh"].map((n) => [n, { $ref: next }])),
+    });
+    const $defs = Object.fromEntries([0, 1, 2, 3, 4, 5].map((n) => [n, level(`#/$defs/${n + 1}`)]));
+    expect(leaves({ $ref: "#/$defs/0", $defs: { ...$defs, 6: {} } })).toHaveLength(1000);
+  });
+});

@@ -4,23 +4,28 @@ import { readDeclaredPath } from "./field-path.ts";
 import { allSchemas, isIndex, isObject, type Resolve, resolverOf, type SchemaNode } from "./schema-nodes.ts";
 import { branchesOf, type Facts, type Reading, readMember, readPlace, saysNothing } from "./schema-reading.ts";
 
-/** What can be said of a schema without a value: by path, in constant time a segment. */
+/** What a schema says without a value: by path, in constant time per segment. */
 export interface SchemaView {
   ruleAt(path: readonly string[]): FieldRule;
-  /** The segments of a dot-path, in which a property's own name may have dots. */
+  /** The segments of a dot-path; a property's own name may contain dots. */
   pathOf(text: string): readonly string[];
-  /** Does some schema name this place (not just leave it open)? */
+  /** Whether some schema names this path (rather than just allowing it). */
   declares(path: readonly string[]): boolean;
-  /** May the value at this place be an object, or an array, as far as `type` says? */
+  /** Whether the value at this path may be an object or an array, according to `type`. */
   takes(path: readonly string[], kind: "object" | "array"): boolean;
+  /**
+   * The declared paths that have no declared members, in the schema's order: at most `MAX_LEAVES`. A list, a file and a sensitive
+   * object are one leaf each, and a schema that contains itself ends where it repeats.
+   */
+  leaves(): readonly (readonly string[])[];
   hasSensitive: boolean;
   hasFiles: boolean;
   hasFills: boolean;
 }
 
 /**
- * One state per set of schemas that can apply to a place, so that a recursive schema, or a caller who invents paths without end,
- * makes no more states than the schema has places.
+ * One state per set of schemas that can apply to a path, so that neither a recursive schema nor a caller who invents
+ * endless paths creates more states than the schema has.
  */
 interface State {
   rule: FieldRule;
@@ -33,7 +38,7 @@ interface State {
 interface Inherited {
   sensitive: boolean;
   fill?: "human" | "agent";
-  /** The place above is one file, or a list of them. */
+  /** The path above is a file or a list of files. */
   file?: FileRule;
   allowed: boolean;
   declared: boolean;
@@ -41,7 +46,7 @@ interface Inherited {
 
 const views = new WeakMap<object, SchemaView>();
 
-/** The view of a schema, made once for each schema object. */
+/** The view of a schema, built once per schema object. */
 export function schemaViewOf(schema: SchemaNode): SchemaView {
   const known = views.get(schema);
   if (known !== undefined) return known;
@@ -68,10 +73,32 @@ export function createSchemaView(root: SchemaNode): SchemaView {
     pathOf: (text) => readDeclaredPath(text, dotted, declares),
     declares,
     takes: (path, kind) => stateAt(path).facts[kind],
+    leaves: () => leavesOf(start, intern),
     hasSensitive: nodes.some((node) => node["x-sensitive"] === true),
     hasFiles: nodes.some((node) => node["x-file"] !== undefined),
     hasFills: nodes.some((node) => node["x-fill"] !== undefined),
   };
+}
+
+/** References can make a small schema name any number of paths. */
+const MAX_LEAVES = 1_000;
+
+function leavesOf(start: State, intern: Intern): (readonly string[])[] {
+  const found: (readonly string[])[] = [];
+  function visit(state: State, path: readonly string[], open: readonly State[]): void {
+    for (const name of state.facts.names) {
+      if (found.length >= MAX_LEAVES) return;
+      const member = step(state, name, intern);
+      if (!member.rule.allowed) continue;
+      const at = [...path, name];
+      const { rule, facts } = member;
+      const isLeaf = facts.names.size === 0 || !facts.object || rule.sensitive || rule.file !== undefined;
+      if (isLeaf || open.includes(member)) found.push(at);
+      else visit(member, at, [...open, member]);
+    }
+  }
+  visit(start, [], [start]);
+  return found;
 }
 
 type Intern = (roots: readonly Reading[], inherited: Inherited) => State;
@@ -100,7 +127,7 @@ function step(state: State, segment: string, intern: Intern): State {
   return made;
 }
 
-/** A reference is one value, made by us: only the members of a list of files have places of their own. */
+/** A file reference is a single value; only the items of a file list have paths of their own. */
 function fileMember(state: State, segment: string, intern: Intern): State {
   const { sensitive, fill, file } = state.rule;
   const listed = isIndex(segment) && (file?.maxFiles ?? 1) > 1 && state.readings.length > 0;

@@ -240,6 +240,35 @@ describe("a gate's rule", () => {
     expect(gate({ none: [{ var: "l" }, { "<": [{ var: "" }, 3] }] }).autoApproves(0, { l: [4] })).toBe(true);
   });
 
+  it.each([
+    ["an absent field", { "<": [{ var: "fields.amount" }, 100] }, { fields: {} }, false],
+    ["a field that is null", { "<": [{ var: "fields.amount" }, 100] }, { fields: { amount: null } }, false],
+    ["a default in its place", { "<": [{ var: ["fields.amount", 0] }, 100] }, { fields: {} }, true],
+    ["a default of null", { "<": [{ var: ["fields.amount", null] }, 100] }, { fields: {} }, true],
+    ["an absent field by val", { "<": [{ val: ["fields", "amount"] }, 100] }, { fields: {} }, false],
+    ["what is not reached", { or: [true, { "==": [{ var: "fields.a" }, 1] }] }, { fields: {} }, true],
+    ["absence, asked for", { "==": [{ length: [{ missing: ["fields.a"] }] }, 1] }, { fields: {} }, true],
+    ["some of several", { "!": { missing_some: [1, ["fields.a", "fields.b"]] } }, { fields: { a: 1 } }, true],
+    ["existence", { "!": { exists: ["fields", "a"] } }, { fields: {} }, true],
+    ["a prototype", { "!!": { var: "fields.__proto__" } }, { fields: {} }, false],
+    ["a prototype by val", { "!!": { val: ["fields", "__proto__"] } }, { fields: {} }, false],
+    ["a prototype of a list", { "!!": { var: "fields.l.__proto__" } }, { fields: { l: [] } }, false],
+    ["a constructor", { "!!": { var: "fields.constructor" } }, { fields: {} }, false],
+    ["a constructor that exists", { exists: ["fields", "constructor"] }, { fields: {} }, false],
+    ["a constructor that is not missing", { "!": { missing: "fields.constructor" } }, { fields: {} }, false],
+    ["an escaped dot", { "==": [{ var: "fields.a\\.b" }, 1] }, { fields: { "a.b": 1 } }, true],
+    ["an index", { "==": [{ var: "fields.l.1" }, 2] }, { fields: { l: [1, 2] } }, true],
+    [
+      "from inside a loop",
+      { all: [{ var: "l" }, { "<": [{ var: "" }, { var: "../../max" }] }] },
+      { l: [1], max: 2 },
+      true,
+    ],
+    ["an absent member in a loop", { all: [{ var: "l" }, { "<": [{ var: "n" }, 3] }] }, { l: [{ n: 1 }, {}] }, false],
+  ])("[AUDIT-F34] [AUDIT-F38] a rule that reads %s", (_what, rule, data, approves) => {
+    expect(gate(rule).autoApproves(0, data as Json)).toBe(approves);
+  });
+
   it("a rule that fails, a gate without one and no gate approve nothing", () => {
     expect(gate({ throw: "x" }).autoApproves(0, {})).toBe(false);
     expect(gate(undefined).autoApproves(0, {})).toBe(false);

@@ -1,17 +1,17 @@
 import type { ApprovalGate } from "@formbridge/contract";
 import type { DomainEvent } from "../events.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
-import { isSamePerson, sameAddress } from "../review/reviewers.ts";
+import { gateAt, isSamePerson, sameAddress } from "../review/reviewers.ts";
 import type { Submission } from "../submission.ts";
 
-/** A reviewer is named by the place in the definition's list. */
+/** A reviewer is identified by the position in the definition's list. */
 export interface ReviewNotice {
   what: "review" | "escalated";
   gateIndex: number;
   reviewer: number;
 }
 
-/** What a program is told of, by the operator's own webhook. */
+/** The events that the operator's webhook is called for. */
 export const HOOK_EVENTS = [
   "review.requested",
   "review.escalated",
@@ -24,14 +24,16 @@ export type HookEvent = (typeof HOOK_EVENTS)[number];
 export interface HookNotice {
   what: "hook";
   type: HookEvent;
-  /** Of a gate that waits or has escalated. */
+  /** For a gate that waits or has escalated. */
   gate?: number;
 }
 
-/** What somebody is to be told, and who: a reviewer, whoever is known to have worked on the submission, or a program. */
+/**
+ * A notice and its recipient: a reviewer, whoever is known to have worked on the submission, or the operator's webhook.
+ */
 export type Notice = ReviewNotice | { what: "rejected" | "finalized" | "expiring" } | HookNotice;
 
-/** No address stands in it: keys are shown where jobs are. */
+/** Contains no address, because keys are shown wherever jobs are. */
 export const noticeKey = (submissionId: string, notice: Notice): string => {
   if (notice.what === "hook") {
     return `notify:hook:${submissionId}:${notice.type}${notice.gate === undefined ? "" : `:${notice.gate}`}`;
@@ -51,17 +53,18 @@ export function readNotice(key: string): Notice | undefined {
   return { what, gateIndex: Number(gateIndex), reviewer: Number(reviewer) };
 }
 
-/** The addresses that a notice of this kind goes to, as the definition lists them. */
+/** The addresses for this kind of notice, as listed in the definition. */
 export function addressesOf(gate: ApprovalGate | undefined, what: ReviewNotice["what"]): readonly string[] {
   const { emails = [], escalateTo } = gate?.reviewers ?? {};
   return what === "review" ? emails : (escalateTo?.emails ?? []);
 }
 
-/** Whom to tell of these events, which have led to `after`. */
+/** The notices for these events, which have led to `after`. */
 export const noticesOf = (events: readonly DomainEvent[], after: Submission, intake: CompiledIntake): Notice[] =>
   events.flatMap((event): Notice[] => {
     switch (event.type) {
       case "review.requested":
+      case "review.reassigned":
         return asked("review", event.gateIndex, { after, intake });
       case "review.escalated":
         return asked("escalated", event.gateIndex, { after, intake });
@@ -76,7 +79,7 @@ export const noticesOf = (events: readonly DomainEvent[], after: Submission, int
     }
   });
 
-/** The same for the operator's webhook: once each, whoever else is told. */
+/** The same for the operator's webhook: once per event. */
 export const hookNoticesOf = (events: readonly DomainEvent[]): HookNotice[] =>
   events.flatMap((event) => {
     const type = HOOK_EVENTS.find((known) => known === event.type);
@@ -85,13 +88,16 @@ export const hookNoticesOf = (events: readonly DomainEvent[]): HookNotice[] =>
     return [{ what: "hook", type, ...(gate !== undefined && { gate }) }];
   });
 
-/** Everybody once, and nobody about their own work. Who was asked before it escalated has a link that works. */
+/**
+ * Everyone once, and nobody about their own work. Those who were asked before the escalation already have a working
+ * link.
+ */
 function asked(
   what: ReviewNotice["what"],
   gateIndex: number,
   { after, intake }: { after: Submission; intake: CompiledIntake },
 ): Notice[] {
-  const gate = intake.definition.approvalGates?.[gateIndex];
+  const gate = gateAt(after, intake.definition.approvalGates, gateIndex);
   const before = what === "escalated" ? addressesOf(gate, "review") : [];
   const all = addressesOf(gate, what);
   const submitter = after.submittedBy ?? after.createdBy;
@@ -101,5 +107,5 @@ function asked(
   });
 }
 
-/** Whoever comes by a link that was mailed to an address is who the address is. */
-export const linkActor = (email: string) => ({ kind: "human", id: email, metadata: { email } }) as const;
+/** Whoever opens a mailed link is identified by its address. */
+export const linkActor = (email: string) => ({ kind: "human", id: email, metadata: { email }, proof: "link" }) as const;

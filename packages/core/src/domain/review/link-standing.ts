@@ -1,4 +1,4 @@
-import type { ApprovalGate } from "@formbridge/contract";
+import type { NextAction } from "@formbridge/contract";
 import type { Decision } from "../decide/decision.ts";
 import { ContractError } from "../error.ts";
 import { type Hash, sha256 } from "../hashing.ts";
@@ -14,7 +14,7 @@ interface Clock {
   policy: Policy;
 }
 
-/** A link for one person, at the gate that the submission waits at. */
+/** A link for one person, for the gate that the submission is waiting at. */
 export function decideReviewLink(
   submission: Waiting,
   { email, hash }: { email: string; hash: Hash },
@@ -42,21 +42,34 @@ export function decideReviewLink(
 
 export const spent = (link: ReviewLink, now: Instant): ReviewLink => ({ ...link, spentAt: now });
 
-/** Does the submission still wait for what the link was made for? */
+/** Whether the submission still waits for the decision that the link was made for. */
 export const awaits = (submission: Submission, link: ReviewLink): submission is Waiting =>
   submission.state === "needs_review" &&
   submission.review.gateIndex === link.gateIndex &&
   submission.delivery?.deliveryId === link.deliveryId;
 
-/** Why a link decides nothing any more: it was used, the submission is over, the gate is decided, or its time is up. */
+/**
+ * Why a link can no longer decide: it was used, the submission has ended, the gate is decided, or the link has expired.
+ */
 export function linkOver(link: ReviewLink, submission: Submission, { now, policy }: Clock): ContractError | undefined {
   if (link.spentAt !== undefined) return over(link, { reason: "link_spent", at: link.spentAt, now });
   const ended = endedError(submission, now);
-  if (ended !== undefined) return ended;
+  if (ended !== undefined) return ended.advising([NOTHING_LEFT]);
   if (!awaits(submission, link)) return over(link, { reason: "review_decided", at: submission.updatedAt, now });
   if (isPast(link.expiresAt, now, policy)) return over(link, { reason: "ttl_elapsed", at: link.expiresAt, now });
   return undefined;
 }
+
+const NOTHING_LEFT: NextAction = {
+  action: "fetch_current_state",
+  hint: "There is nothing left to decide with this link. A reviewer's key can still read the submission.",
+};
+
+/** For someone whose review link no longer works. */
+export const ASK_FOR_LINK: NextAction = {
+  action: "request_handoff",
+  hint: "Ask whoever runs the intake for a new review link.",
+};
 
 const WORDS = {
   link_spent: "You have decided by this link; it works once.",
@@ -74,12 +87,6 @@ function over(
     expiredAt: toIso(at),
     expiredFor: Math.max(0, now - at),
     canRecover: false,
+    nextActions: [reason === "ttl_elapsed" ? ASK_FOR_LINK : NOTHING_LEFT],
   });
-}
-
-/** The gate that a waiting submission waits at. */
-export function gateOf({ review }: Waiting, gates: readonly ApprovalGate[] | undefined): ApprovalGate {
-  const gate = gates?.[review.gateIndex];
-  if (gate === undefined) throw new Error(`the definition has no gate ${review.gateIndex}`);
-  return gate;
 }

@@ -1,21 +1,21 @@
 import type { Hash } from "../hashing.ts";
 import type { Instant } from "../instant.ts";
 
-/** One person's way to one decision: mailed to an address, for one gate of one submit, and worth one use. */
+/** One person's access to one decision: mailed to an address, for one gate of one submit, for a single use. */
 export interface ReviewLink {
-  /** One for each submit, gate and address: a new link takes the place of the one before it. */
+  /** One for each submit, gate and address: a new link replaces the earlier one. */
   linkId: string;
-  /** Of the secret in the link, which is kept nowhere. */
+  /** Hash of the secret in the link, which isn't stored. */
   hash: Hash;
   tenant: string;
   submissionId: string;
-  /** Of the submit that is to be decided: what was changed and submitted again is another matter. */
+  /** Identifies the submit to be decided: a resubmission needs a new link. */
   deliveryId: string;
   gateIndex: number;
   email: string;
   createdAt: Instant;
   expiresAt: Instant;
   spentAt?: Instant;
-  /** Nobody asks for it any more after this. */
+  /** The row may be deleted after this. */
   forgetAfter: Instant;
 }

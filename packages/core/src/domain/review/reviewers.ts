@@ -1,9 +1,9 @@
-import type { Actor, ApprovalGate } from "@formbridge/contract";
+import type { Actor, ApprovalGate, ReviewerGroup } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf } from "../tokens/refuse-ended.ts";
 
-/** Whoever decides at a gate, with the roles of the key that says so. */
+/** Someone who decides at a gate, with the roles of their API key. */
 export interface Reviewer {
   actor: Actor;
   roles: readonly string[];
@@ -11,35 +11,83 @@ export interface Reviewer {
 
 export type Waiting = Submission & { state: "needs_review" };
 
-/** Addresses differ in case by accident only. */
+/** Compared without case, which differs only by accident. */
 export const sameAddress = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** The address that an actor is known by: whoever came by a link that was mailed has it as the id. */
+/** An actor's known address: for someone who came by a mailed link it is the id. */
 export function addressOf({ id, metadata }: Actor): string | undefined {
   if (typeof metadata?.email === "string") return metadata.email;
   return /^[^\s@]+@[^\s@]+$/.test(id) ? id : undefined;
 }
 
-/** A key and a link can be in the hands of one person: an address that both have gives it away. */
+/** One person may hold both an API key and a link; they are recognized by their address. */
 export function isSamePerson(one: Actor, other: Actor): boolean {
   if (one.kind === other.kind && one.id === other.id) return true;
   const [address, otherAddress] = [addressOf(one), addressOf(other)];
   return address !== undefined && otherAddress !== undefined && sameAddress(address, otherAddress);
 }
 
-/** Has the gate with this number waited too long, this time? */
+/** Whether this gate has escalated in the current review. */
 export const isEscalated = ({ review }: Submission, gateIndex: number): boolean =>
   review?.gateIndex === gateIndex && review.escalatedAt !== undefined;
 
-/** A gate that names nobody takes every reviewer; one that has waited too long takes those of `escalateTo` too. */
+/** A gate as it applies to this submission: an admin may have named other reviewers. */
+export function gateAt(
+  { review }: Submission,
+  gates: readonly ApprovalGate[] | undefined,
+  index: number,
+): ApprovalGate | undefined {
+  const gate = gates?.[index];
+  const reassigned = review?.gateIndex === index ? review.reassigned : undefined;
+  if (gate === undefined || reassigned === undefined) return gate;
+  const { escalateTo, allowAgents } = gate.reviewers;
+  const kept = { ...(escalateTo && { escalateTo }), ...(allowAgents !== undefined && { allowAgents }) };
+  return { ...gate, reviewers: { ...reassigned.reviewers, ...kept } };
+}
+
+/** A gate as named in responses. */
+export const namesOf = ({ name, label }: Pick<ApprovalGate, "name" | "label">) => ({
+  gate: name,
+  ...(label !== undefined && { gateLabel: label }),
+});
+
+/** The same for a gate of which only the name is stored. */
+export const namesIn = (gates: readonly ApprovalGate[] | undefined, name: string) =>
+  namesOf(gates?.find((gate) => gate.name === name) ?? { name });
+
+/** The gate that the submission is waiting at. */
+export function gateOf(submission: Waiting, gates: readonly ApprovalGate[] | undefined): ApprovalGate {
+  const { gateIndex } = submission.review;
+  const gate = gateAt(submission, gates, gateIndex);
+  if (gate === undefined) throw new Error(`the definition has no gate ${gateIndex}`);
+  return gate;
+}
+
+const isBarredAgent = ({ reviewers }: ApprovalGate, { actor }: Reviewer): boolean =>
+  actor.kind !== "human" && reviewers.allowAgents !== true;
+
+/**
+ * Only those named by the gate can decide, admins included; a gate that names nobody accepts every reviewer. An
+ * escalated gate also accepts those in `escalateTo`. Agents can decide only if the gate allows it.
+ */
 export function reviewsGate(gate: ApprovalGate, who: Reviewer, { escalated }: { escalated: boolean }): boolean {
-  if (who.roles.includes("admin")) return true;
+  if (isBarredAgent(gate, who)) return false;
   const { escalateTo, ...reviewers } = gate.reviewers;
   return isAmong(reviewers, who) || (escalated && escalateTo !== undefined && isAmong(escalateTo, who));
 }
 
-function isAmong({ ids, roles, emails }: Omit<ApprovalGate["reviewers"], "escalateTo">, who: Reviewer): boolean {
-  if (ids === undefined && roles === undefined && emails === undefined) return true;
+/** The maximum number of people a gate can hear, if it names them individually. */
+export function mostReviewers({ escalateTo, ...own }: ApprovalGate["reviewers"]): number {
+  const groups = escalateTo === undefined ? [own] : [own, escalateTo];
+  const isOpen = ({ ids, roles = [], emails }: ReviewerGroup): boolean =>
+    roles.length > 0 || (ids === undefined && emails === undefined);
+  if (groups.some(isOpen)) return Number.POSITIVE_INFINITY;
+  const named = groups.flatMap(({ ids = [], emails = [] }) => [...ids, ...emails.map((email) => email.toLowerCase())]);
+  return new Set(named).size;
+}
+
+function isAmong({ ids, roles, emails }: ReviewerGroup, who: Reviewer): boolean {
+  if (ids === undefined && roles === undefined && emails === undefined) return who.roles.includes("reviewer");
   const email = who.actor.metadata?.email;
   return (
     (ids?.includes(who.actor.id) ?? false) ||
@@ -48,18 +96,32 @@ function isAmong({ ids, roles, emails }: Omit<ApprovalGate["reviewers"], "escala
   );
 }
 
-/** Why this reviewer may not decide at the gate that the submission waits at; undefined when nothing speaks against it. */
+export type Bar = "declared" | "agent" | "not_a_reviewer" | "own_submission" | "already_approved";
+
+/** Why this reviewer can't decide at the current gate; undefined if they can. */
+export function barOf(submission: Waiting, gate: ApprovalGate, who: Reviewer): Bar | undefined {
+  if (who.actor.declared === true) return "declared";
+  if (isBarredAgent(gate, who)) return "agent";
+  const escalated = isEscalated(submission, submission.review.gateIndex);
+  if (!reviewsGate(gate, who, { escalated })) return "not_a_reviewer";
+  if (isSamePerson(submission.submittedBy ?? submission.createdBy, who.actor)) return "own_submission";
+  const hasApproved = submission.review.approvals.some((approval) => isSamePerson(approval.by, who.actor));
+  return hasApproved ? "already_approved" : undefined;
+}
+
+/** The refusal for a reviewer who may not decide. */
 export function barredFrom(submission: Waiting, gate: ApprovalGate, who: Reviewer): ContractError | undefined {
-  const about = aboutOf(submission);
-  if (who.actor.declared === true) return new ContractError("forbidden", "A declared actor can't review.", { about });
-  if (!reviewsGate(gate, who, { escalated: isEscalated(submission, submission.review.gateIndex) })) {
-    return new ContractError("forbidden", `The gate ${gate.name} has other reviewers.`, { about });
-  }
-  if (isSamePerson(submission.submittedBy ?? submission.createdBy, who.actor)) {
-    return new ContractError("forbidden", "Nobody reviews what they submitted.", { about });
-  }
-  if (submission.review.approvals.some((approval) => isSamePerson(approval.by, who.actor))) {
-    return new ContractError("conflict", "This reviewer has already approved.", { about });
-  }
-  return undefined;
+  const bar = barOf(submission, gate, who);
+  if (bar === undefined) return undefined;
+  const wayOut = who.roles.includes("admin") ? " As an admin you can reassign it." : "";
+  const title = gate.label ?? gate.name;
+  const words: Record<Bar, string> = {
+    declared: "A declared actor can't review.",
+    agent: `Only humans review at the gate ${title}: its definition does not allow agents.`,
+    not_a_reviewer: `The gate ${title} has other reviewers.${wayOut}`,
+    own_submission: "Nobody reviews what they submitted.",
+    already_approved: "This reviewer has already approved.",
+  };
+  const type = bar === "already_approved" ? "conflict" : "forbidden";
+  return new ContractError(type, words[bar], { about: aboutOf(submission) });
 }

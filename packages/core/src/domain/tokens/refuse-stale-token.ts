@@ -6,32 +6,35 @@ import { toIso } from "../instant.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf } from "./refuse-ended.ts";
+import type { TokenRow } from "./token-row.ts";
 
-/** What a write says it was made on: the version of its token, and versions given beside it. */
+/** What a write is based on: its token, and any versions given with it. */
 export interface Basis {
-  /** Absent for a review or cancel by key, which name no version. */
-  tokenVersion?: number;
+  /** Absent for a review or cancel with an API key, which name no version. */
+  token?: Pick<TokenRow, "version" | "rotatedAt">;
   versions: readonly number[];
 }
 
 /**
- * A stale token is refused here: a write goes through only on the version that it was made on. This is what keeps one
- * actor from overwriting another. Returns the 409, or nothing when the basis is the current version.
+ * Refuses a stale token: a write succeeds only on the version it is based on, so that no actor overwrites another.
+ * Returns the 409, or undefined if the basis is the current version.
  */
 export function refuseStaleToken(
   submission: Submission,
   basis: Basis,
   told: { intake: CompiledIntake; attempted?: Record<string, unknown>; mayLearn: boolean },
 ): ContractError | undefined {
-  const given = basis.tokenVersion === undefined ? basis.versions : [basis.tokenVersion, ...basis.versions];
+  const { token, versions } = basis;
+  const given = token === undefined ? versions : [token.version, ...versions];
   const yourVersion = given.find((version) => version !== submission.version);
   if (yourVersion === undefined) return undefined;
   return new ContractError(
     "token_conflict",
-    `The submission was changed by another actor: it is at version ${submission.version}, your call was made on ${yourVersion}.`,
+    `Somebody else changed the submission: it is at version ${submission.version}, and your call was based on version ${yourVersion}.`,
     {
       about: aboutOf(submission),
       yourVersion,
+      ...(token?.rotatedAt !== undefined && { rotatedAt: toIso(token.rotatedAt) }),
       nextActions: [
         {
           action: "fetch_current_state",
@@ -65,7 +68,7 @@ function conflictDetails(
     });
     return { fields, canAutoMerge: fields.length === 0 };
   } catch (error) {
-    // The attempted fields could not be stored on any version; there is nothing to merge.
+    // The attempted fields couldn't be stored on any version, so there is nothing to merge.
     if (error instanceof ContractError) return { fields: Object.keys(call.attempted), canAutoMerge: false };
     throw error;
   }

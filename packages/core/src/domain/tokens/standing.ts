@@ -1,11 +1,11 @@
-import type { TokenRow } from "../../ports/store.ts";
 import type { Instant } from "../instant.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import { isPast, type Policy } from "../policy.ts";
 import type { Submission } from "../submission.ts";
 import { isEditable } from "../transitions.ts";
+import type { TokenRow } from "./token-row.ts";
 
-/** How a presented token stands to its submission now. */
+/** The current standing of a presented token. */
 export type Standing = "current" | "stale" | "revoked" | "elapsed";
 
 export function standingOf(token: TokenRow, submission: Submission, clock: { now: Instant; policy: Policy }): Standing {
@@ -14,10 +14,14 @@ export function standingOf(token: TokenRow, submission: Submission, clock: { now
   return token.version === submission.version ? "current" : "stale";
 }
 
-/** May the bearer of a stale token learn the current token and values? Only where it could have gone on writing. */
+/** Whether the current token has lapsed; it isn't given to anyone then. */
+export const hasLapsed = ({ token }: Submission, { now, policy }: { now: Instant; policy: Policy }): boolean =>
+  isPast(token.expiresAt, now, policy);
+
+/** Whether the bearer of a stale token may learn the current token and values: only if it could have kept writing. */
 export const mayLearnCurrent = (submission: Submission, intake: CompiledIntake): boolean =>
   isEditable(submission.state) && intake.definition.tokens?.discloseCurrent !== false;
 
-/** A rotated token still reads for a short while: a hand-off link may be one write behind. */
+/** A rotated token can still read for a short time, because a hand-off link may be one write behind. */
 export const readsInGrace = (token: TokenRow, clock: { now: Instant; policy: Policy }): boolean =>
   token.rotatedAt !== undefined && clock.now < token.rotatedAt + clock.policy.staleReadGraceMs;

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type IntakeDefinition } from "@formbridge/contract";
 import type { Problems } from "../intake/definition-problems.ts";
 
-/** A typo in a type would silently be a webhook that hears nothing. */
+/** A typo in an event type would create a webhook that never receives anything. */
 export function checkEventTypes({ eventWebhooks = [] }: IntakeDefinition, problems: Problems): void {
   for (const [index, { types = [] }] of eventWebhooks.entries()) {
     for (const [place, type] of types.entries()) {

@@ -1,18 +1,36 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { FeedEvent, FeedPage } from "../../ports/events.ts";
-import type { ChainedEvent } from "../../ports/store.ts";
-import { afterRound, type FailedSend, linesOf, startOf } from "./round.ts";
-import type { WebhookProgress } from "./webhook.ts";
+import type { ChainedEvent } from "../chained-event.ts";
+import type { FeedEvent, FeedPage } from "./feed.ts";
+import {
+  afterRound,
+  dueLines,
+  enabled,
+  type FailedSend,
+  type LineOutcome,
+  linesOf,
+  MAX_BLOCKED,
+  readsFeed,
+  retried,
+  skipped,
+} from "./round.ts";
+import type { BlockedLine, WebhookProgress } from "./webhook.ts";
 
 const NOW = 1_000;
 const CLOCK = { now: NOW, chance: 0 };
-const START: WebhookProgress = { state: "active", position: 0, ahead: [], failures: 0, nextAttemptAt: 0 };
+const START: WebhookProgress = {
+  state: "active",
+  position: 0,
+  ahead: [],
+  blocked: [],
+  failures: 0,
+  nextAttemptAt: 0,
+};
 
 const event = (position: number, submissionId: string): FeedEvent => ({
   position,
   intakeId: "contact",
-  event: { submissionId } as ChainedEvent,
+  event: { submissionId, eventId: `${submissionId}${position}` } as ChainedEvent,
 });
 const feed = (submissions: string): FeedEvent[] => [...submissions].map((name, index) => event(index + 1, name));
 
@@ -21,116 +39,207 @@ function pageOf(events: FeedEvent[], after: number, limit = 100): FeedPage {
   return { events: page, position: page.at(-1)?.position ?? after };
 }
 
+/** The feed wasn't read. */
+const NOTHING: FeedPage = { events: [], position: 5 };
+const FAILED = { error: "502" };
 interface Outcome {
   taken?: number[];
-  failed?: FailedSend[];
+  failed?: (FailedSend & { event: FeedEvent })[];
+  lines?: LineOutcome[];
 }
-const after = (progress: Partial<WebhookProgress>, page: FeedPage, { taken = [], failed = [] }: Outcome) =>
-  afterRound({ ...START, ...progress }, { began: NOW, page, taken, failed }, CLOCK);
+const after = (
+  progress: Partial<WebhookProgress>,
+  page: FeedPage,
+  { taken = [], failed = [], lines = [] }: Outcome,
+): WebhookProgress => afterRound({ ...START, ...progress }, { page, taken, failed, lines }, CLOCK);
 const positionsOf = (lines: FeedEvent[][]): number[][] => lines.map((line) => line.map(({ position }) => position));
-const FAILED = { error: "502" };
+const lineAt = (rest: Partial<BlockedLine> = {}): BlockedLine => ({
+  submissionId: "b",
+  intakeId: "contact",
+  from: { position: 2 },
+  eventId: "b2",
+  last: "b5",
+  failures: 1,
+  nextAttemptAt: NOW,
+  lastError: "502",
+  ...rest,
+});
 
-describe("a round from the position", () => {
+describe("a page of the feed", () => {
   it("goes to the end when everything was taken", () => {
     const page = { ...pageOf(feed("aba"), 0), position: 7 };
     const next = after({ failures: 3, lastError: "x" }, page, { taken: [1, 2, 3] });
     expect(next).toEqual({ ...START, position: 7, nextAttemptAt: NOW });
   });
 
-  it("stays before what was not taken, and knows what was taken beyond it", () => {
+  it("[AUDIT-F32] goes past an event that was refused, and keeps its submission's line", () => {
     const events = feed("abcab");
-    const next = after({}, pageOf(events, 0), { taken: [1, 3, 4], failed: [FAILED] });
-    const aside = { seen: 5, stuck: ["b"] };
-    expect(next).toMatchObject({ state: "active", position: 1, ahead: [3, 4], aside, failures: 1, lastError: "502" });
-    expect(positionsOf(linesOf(pageOf(events, 1), next, next.nextAttemptAt))).toEqual([[2, 5]]);
+    const failed = [{ ...FAILED, event: event(2, "b") }];
+    const next = after({}, pageOf(events, 0), { taken: [1, 3, 4], failed });
+    const nextAttemptAt = NOW + 1_000;
+    expect(next).toMatchObject({ state: "active", position: 5, ahead: [], failures: 0, nextAttemptAt: NOW });
+    expect(next.blocked).toEqual([lineAt({ nextAttemptAt })]);
+    expect(next.retryAt).toBe(nextAttemptAt);
+    const more = feed("abcabcb");
+    expect(positionsOf(linesOf(pageOf(more, 5), next))).toEqual([[6]]);
+    const later = after(next, pageOf(more, 5), { taken: [6] });
+    expect(later).toMatchObject({ position: 7, blocked: [{ last: "b7", failures: 1 }] });
   });
 
-  it("counts as failures only what stands in the way again", () => {
-    const page = pageOf(feed("ab"), 0);
-    expect(after({ failures: 4 }, page, { taken: [2], failed: [FAILED] }).failures).toBe(5);
-    expect(after({ failures: 4 }, page, { taken: [1], failed: [FAILED] }).failures).toBe(1);
-    expect(after({ failures: 4, lastError: "x" }, page, {})).toMatchObject({ failures: 4, lastError: "x" });
-  });
-
-  it("ends with the last attempt, or with one that is final, and waits as long as the receiver asks", () => {
-    const page = pageOf(feed("ab"), 0);
-    expect(after({ failures: 8 }, page, { failed: [FAILED] }).state).toBe("active");
-    const last = after({ failures: 9 }, page, { failed: [FAILED] });
-    expect(last).toMatchObject({ state: "disabled", lastError: "502", failures: 10 });
-    const gone = after({}, page, { taken: [1], failed: [FAILED, { error: "gone", final: true }] });
-    expect(gone).toMatchObject({ state: "disabled", lastError: "gone", position: 1, failures: 1 });
-    expect(gone.aside).toBeUndefined();
-    const asked = after({}, page, { taken: [2], failed: [{ ...FAILED, retryAfterMs: 50_000 }] });
-    expect([asked.nextAttemptAt, asked.aside]).toEqual([NOW + 50_000, undefined]);
+  it("stays before what was not tried, and knows what was taken beyond it", () => {
+    const events = feed("abc");
+    const next = after({}, pageOf(events, 0), { taken: [1, 3] });
+    expect(next).toMatchObject({ position: 1, ahead: [3], blocked: [] });
+    expect(positionsOf(linesOf(pageOf(events, 1), next))).toEqual([[2]]);
+    // A refused event beyond it is tried again once the position has passed it.
+    const ahead = after({}, pageOf(events, 0), { taken: [1], failed: [{ ...FAILED, event: event(3, "c") }] });
+    expect([ahead.position, ahead.retryAt, dueLines(ahead, NOW + 99_000)]).toEqual([1, undefined, []]);
   });
 });
 
-describe("a round aside", () => {
-  const aside = { seen: 3, stuck: ["b"] };
-  const waiting = { position: 1, ahead: [3], aside, failures: 2, nextAttemptAt: NOW + 5_000, lastError: "502" };
-  const events = feed("abcbcd");
+describe("a blocked line", () => {
+  const waiting = { position: 5, blocked: [lineAt()], retryAt: NOW };
 
-  it("goes on behind what was seen, without what is stuck, and leaves its time as it was", () => {
-    const progress = { ...START, ...waiting };
-    expect(startOf(progress, NOW)).toBe(3);
-    const page = pageOf(events, 3);
-    expect(positionsOf(linesOf(page, progress, NOW))).toEqual([[5], [6]]);
-    const next = after(waiting, page, { taken: [5], failed: [FAILED] });
-    expect(next).toEqual({ ...progress, ahead: [3, 5], aside: { seen: 6, stuck: ["b", "d"] } });
-    expect(startOf(next, NOW + 5_000)).toBe(1);
-    expect(positionsOf(linesOf(pageOf(events, 1), next, NOW + 5_000))).toEqual([[2, 4], [6]]);
+  it("is gone once it is empty, and moves on to the event that is refused next", () => {
+    expect(dueLines({ ...START, ...waiting }, NOW)).toHaveLength(1);
+    expect(after(waiting, NOTHING, { lines: [{ submissionId: "b", after: "b5" }] }).blocked).toEqual([]);
+    const moved = after({ ...waiting, blocked: [lineAt({ failures: 7 })] }, NOTHING, {
+      lines: [{ submissionId: "b", after: "b2", next: { eventId: "b5", failed: FAILED } }],
+    });
+    expect(moved.blocked).toMatchObject([{ eventId: "b5", from: { after: "b2" }, failures: 1 }]);
+    const untried = after(waiting, NOTHING, {
+      lines: [{ submissionId: "b", after: "b2", next: { eventId: "b5" } }],
+    });
+    expect(untried.blocked).toMatchObject([{ eventId: "b5", failures: 0, nextAttemptAt: NOW }]);
   });
 
-  it("ends when nothing is taken any more, when the receiver asks for time, or when it is too far ahead", () => {
-    const page = pageOf(events, 3);
-    expect(after(waiting, page, { failed: [FAILED] }).aside).toBeUndefined();
-    const asked = after(waiting, page, { taken: [6], failed: [{ ...FAILED, retryAfterMs: 60_000 }] });
-    expect([asked.aside, asked.nextAttemptAt]).toEqual([undefined, NOW + 60_000]);
-    const ahead = Array.from({ length: 499 }, (_, index) => -index);
-    expect(after({ ...waiting, ahead }, page, { taken: [5, 6] }).aside).toBeUndefined();
-    expect(after(waiting, page, { failed: [{ error: "gone", final: true }] }).state).toBe("disabled");
+  it("[AUDIT-F32] is dead after its tenth failure, which disables nothing", () => {
+    const lines = [{ submissionId: "b", next: { eventId: "b2", failed: FAILED } }];
+    const ninth = after({ ...waiting, blocked: [lineAt({ failures: 8 })] }, NOTHING, { lines });
+    expect(ninth.blocked[0]).toMatchObject({ failures: 9 });
+    const tenth = after(ninth, NOTHING, { lines });
+    expect(tenth).toMatchObject({ state: "active", failures: 0, blocked: [{ failures: 10, dead: true }] });
+    expect([tenth.retryAt, dueLines(tenth, NOW * 1_000)]).toEqual([undefined, []]);
+    expect(retried(tenth, new Set(["b2"]), NOW)).toMatchObject({ retryAt: NOW, blocked: [{ failures: 0 }] });
+    const out = skipped(tenth, new Set(["b2"]), NOW);
+    expect(out.blocked).toMatchObject([{ from: { after: "b2" }, failures: 0, nextAttemptAt: NOW }]);
+    expect(out.blocked[0]).not.toHaveProperty("dead");
+    expect(skipped({ ...tenth, blocked: [lineAt({ last: "b2" })] }, new Set(["b2"]), NOW).blocked).toEqual([]);
+  });
+
+  it("skipped while the position has not passed it, it is not sent from the feed either", () => {
+    const ahead = { ...START, position: 1, blocked: [lineAt({ last: "b2" })] };
+    expect(skipped(ahead, new Set(["b2"]), NOW)).toMatchObject({ ahead: [2], blocked: [] });
   });
 });
 
-it("[WEBHOOK-ORDER] [WEBHOOK-COMPLETE] whatever fails when, each submission's events are taken in order, each once", () => {
+describe("the webhook as a whole", () => {
+  const page = pageOf(feed("abcdefgh"), 0);
+  const failing = (...positions: number[]) =>
+    positions.map((position) => ({ ...FAILED, event: page.events[position - 1] as FeedEvent }));
+
+  it("[AUDIT-F32] pauses only when several submissions in a row are refused with nothing taken in between", () => {
+    const first = after({}, pageOf(feed("a"), 0), { failed: failing(1) });
+    expect(first).toMatchObject({ failures: 1, nextAttemptAt: NOW });
+    const second = after(first, pageOf(feed("ab"), 1), { failed: failing(2) });
+    expect(second).toMatchObject({ failures: 2, nextAttemptAt: NOW + 1_000, lastError: "502" });
+    expect(after(second, pageOf(feed("abc"), 2), { taken: [3] })).toMatchObject({ failures: 0 });
+    expect(after({}, page, { failed: failing(1, 2, 3) })).toMatchObject({ failures: 2, nextAttemptAt: NOW + 1_000 });
+    expect(after({}, page, { taken: [4], failed: failing(1, 2) })).toMatchObject({ failures: 0, nextAttemptAt: NOW });
+  });
+
+  it("is disabled after the tenth strike, or when the receiver wants no more; enabled, everything is tried again", () => {
+    expect(after({ failures: 8 }, page, { failed: failing(1) }).state).toBe("active");
+    const over = after({ failures: 9 }, page, { failed: failing(1) });
+    expect(over).toMatchObject({ state: "disabled", failures: 10, lastError: "502" });
+    const gone = after({}, page, { taken: [2], failed: [{ ...failing(1)[0], final: true } as never] });
+    expect(gone).toMatchObject({ state: "disabled", failures: 1, lastError: "502" });
+    const dead = { ...over, blocked: [lineAt({ failures: 10, dead: true })], position: 9 };
+    expect(enabled(dead, NOW + 1)).toMatchObject({ state: "active", failures: 0, retryAt: NOW + 1 });
+  });
+
+  it("waits as long as the receiver asks, with everything", () => {
+    const asked = after({}, page, { taken: [2], failed: [{ ...failing(1)[0], retryAfterMs: 50_000 } as never] });
+    expect(asked).toMatchObject({ nextAttemptAt: NOW + 50_000, retryAt: NOW + 50_000 });
+    expect(readsFeed(asked, NOW + 49_999)).toBe(false);
+  });
+
+  it("[AUDIT-F32] reads no further while too many submissions are blocked", () => {
+    const blocked = Array.from({ length: MAX_BLOCKED }, (_, n) =>
+      lineAt({ submissionId: `s${n}`, nextAttemptAt: NOW + 500 }),
+    );
+    const full = after({ position: 9, blocked }, { events: [], position: 9 }, {});
+    expect([readsFeed(full, NOW + 400), full.retryAt, full.nextAttemptAt]).toEqual([false, NOW + 500, NOW + 500]);
+    const dead = after(
+      { position: 9, blocked: blocked.map((line) => ({ ...line, dead: true })) },
+      { events: [], position: 9 },
+      {},
+    );
+    expect([dead.retryAt, dead.nextAttemptAt]).toEqual([undefined, NOW + 3_600_000]);
+  });
+});
+
+it("[WEBHOOK-ORDER] [WEBHOOK-COMPLETE] [AUDIT-F32] whatever fails when, each submission's events are taken in order, each once", () => {
   const history = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 40 });
-  const luck = fc.array(fc.boolean(), { minLength: 1, maxLength: 60 });
-  const moves = fc.array(fc.record({ written: fc.nat(5), waits: fc.boolean() }), { maxLength: 40 });
+  const luck = fc.array(fc.constantFrom("taken", "failed", "not tried"), { minLength: 1, maxLength: 60 });
+  const moves = fc.array(fc.record({ written: fc.nat(5), waits: fc.nat(3) }), { maxLength: 40 });
   fc.assert(
     fc.property(history, luck, moves, fc.integer({ min: 1, max: 7 }), (names, fates, rounds, limit) => {
       const events = feed(names.join(""));
       const taken: FeedEvent[] = [];
       const fate = fates.values();
-      const isTaken = (): boolean => fate.next().value ?? true;
       let progress = START;
       let now = NOW;
       let visible = 0;
+      /** The blocked events as the operation reads them. */
+      function eventsIn({ submissionId, from, eventId, last }: BlockedLine): FeedEvent[] {
+        const own = events.filter((one) => one.event.submissionId === submissionId);
+        const indexOf = (id: string): number => own.findIndex((one) => one.event.eventId === id);
+        return own.slice("after" in from ? indexOf(from.after) + 1 : indexOf(eventId), indexOf(last) + 1);
+      }
       function round(): void {
-        const page = pageOf(events.slice(0, visible), startOf(progress, now), limit);
+        const page = readsFeed(progress, now)
+          ? pageOf(events.slice(0, visible), progress.position, limit)
+          : { events: [], position: progress.position };
         const own: number[] = [];
-        const failed: FailedSend[] = [];
-        for (const line of linesOf(page, progress, now)) {
+        const failed: (FailedSend & { event: FeedEvent })[] = [];
+        const lines: LineOutcome[] = [];
+        for (const line of linesOf(page, progress)) {
           for (const one of line) {
-            if (!isTaken()) {
-              failed.push(FAILED);
-              break;
-            }
+            const came = fate.next().value ?? "taken";
+            if (came === "failed") failed.push({ ...FAILED, event: one });
+            if (came !== "taken") break;
             taken.push(one);
             own.push(one.position);
           }
         }
-        const next = afterRound(progress, { began: now, page, taken: own, failed }, { now, chance: 0 });
+        for (const line of dueLines(progress, now)) {
+          const outcome: LineOutcome = { submissionId: line.submissionId };
+          for (const one of eventsIn(line)) {
+            const came = fate.next().value ?? "taken";
+            const { eventId } = one.event;
+            if (came !== "taken") {
+              outcome.next = { eventId, ...(came === "failed" && { failed: FAILED }) };
+              break;
+            }
+            taken.push(one);
+            outcome.after = eventId;
+          }
+          lines.push(outcome);
+        }
+        const next = afterRound(progress, { page, taken: own, failed, lines }, { now, chance: 0 });
         expect(next.position).toBeGreaterThanOrEqual(progress.position);
-        progress = { ...next, state: "active", failures: Math.min(next.failures, 3) };
+        progress = enabledIfOver(next, now);
       }
       for (const { written, waits } of rounds) {
         visible = Math.min(visible + written, events.length);
-        if (waits) now = Math.max(now, progress.nextAttemptAt);
-        if (progress.nextAttemptAt <= now || progress.aside !== undefined) round();
+        now += waits * 700;
+        round();
       }
       visible = events.length;
-      for (let left = 0; left < 500 && progress.position < events.length; left++) {
-        now = Math.max(now, progress.nextAttemptAt);
+      for (let left = 0; left < 500 && (progress.position < events.length || progress.blocked.length > 0); left++) {
+        const { position, nextAttemptAt, retryAt = nextAttemptAt } = progress;
+        now = Math.max(now + 1, position < events.length ? nextAttemptAt : retryAt);
         round();
       }
       for (const [name, line] of Map.groupBy(taken, ({ event: { submissionId } }) => submissionId)) {
@@ -141,3 +250,6 @@ it("[WEBHOOK-ORDER] [WEBHOOK-COMPLETE] whatever fails when, each submission's ev
     { numRuns: 2_000 },
   );
 });
+
+const enabledIfOver = (progress: WebhookProgress, now: number): WebhookProgress =>
+  progress.state === "disabled" || progress.blocked.some(({ dead }) => dead) ? enabled(progress, now) : progress;

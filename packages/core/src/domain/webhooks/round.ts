@@ -1,31 +1,58 @@
 /**
- * A round sends what a page of the feed holds: one line of events a submission, lines side by side, each in order.
+ * A round sends a page of the feed: the events of each submission in order, submissions concurrently.
  *
- *   feed after position:   a1 b1 c1 a2 b2     b1 fails, so b2 is not tried
- *   taken:                 a1 -- c1 a2 --
- *   afterwards:            position a1, ahead c1 a2, aside { seen: b2, stuck: b }
+ *   feed after position:   a1 b1 c1 a2 b2     b1 is refused, so b2 is not tried
+ *   accepted:              a1 -- c1 a2 --
+ *   afterwards:            position b2, blocked { b: from b1 to b2 }
  *
- * Until b1 is tried again, rounds go on behind what was seen, without b, unless the receiver takes nothing else either. A round
- * whose time has come starts at the position: it sends b1, b2, and whatever else was not taken.
+ * The position moves past the waiting events of a blocked submission, so a refused event delays only its own
+ * submission. A blocked submission is retried on its own schedule; once it has caught up with the position, it is read
+ * from the feed again. While too many submissions are blocked, the feed isn't read further.
+ *
+ * One refused event says little about the receiver; several submissions in a row, with nothing accepted in between,
+ * mean that it is down. Only these strikes pause the whole webhook, and disable it in the end.
  */
-import type { FeedEvent, FeedPage, FeedPosition } from "../../ports/events.ts";
+
 import { retryDelay } from "../delivery/retry-delay.ts";
-import type { Instant } from "../instant.ts";
-import type { WebhookProgress } from "./webhook.ts";
+import { HOUR, type Instant } from "../instant.ts";
+import type { FeedEvent, FeedPage, FeedPosition } from "./feed.ts";
+import type { BlockedLine, WebhookProgress } from "./webhook.ts";
 
-/** What is remembered beyond an event that is not taken has an end. */
-const MAX_ASIDE = 500;
+/** The feed isn't read further while this many submissions are blocked. */
+export const MAX_BLOCKED = 100;
 
-/** Where a round starts: at what was seen last, as long as it is not yet time for what stands at the position. */
-export const startOf = ({ nextAttemptAt, position, aside }: WebhookProgress, now: Instant): FeedPosition =>
-  nextAttemptAt > now && aside !== undefined ? aside.seen : position;
+/** Whether to read further in the feed now. */
+export const readsFeed = ({ nextAttemptAt, blocked }: WebhookProgress, now: Instant): boolean =>
+  nextAttemptAt <= now && blocked.length < MAX_BLOCKED;
 
-/** What is still to be sent of a page, by submission. */
-export function linesOf(page: FeedPage, { ahead, aside, nextAttemptAt }: WebhookProgress, now: Instant): FeedEvent[][] {
+/** What to send of a page, by submission. */
+export function linesOf(page: FeedPage, { ahead, blocked }: WebhookProgress): FeedEvent[][] {
   const taken = new Set(ahead);
-  const stuck = new Set(nextAttemptAt > now ? aside?.stuck : []);
-  const open = page.events.filter(({ position, event }) => !taken.has(position) && !stuck.has(event.submissionId));
+  const waiting = new Set(blocked.map(({ submissionId }) => submissionId));
+  const open = page.events.filter(({ position, event }) => !taken.has(position) && !waiting.has(event.submissionId));
   return [...Map.groupBy(open, ({ event }) => event.submissionId).values()];
+}
+
+/** Whether the position has passed it; before that, it is still read from the feed. */
+const isPassed = ({ from }: BlockedLine, position: FeedPosition): boolean =>
+  !("position" in from) || from.position <= position;
+
+const isWaiting = (line: BlockedLine, { position }: Pick<WebhookProgress, "position">): boolean =>
+  line.dead !== true && isPassed(line, position);
+
+/** The blocked submissions that are due for a retry. */
+export const dueLines = (progress: WebhookProgress, now: Instant): BlockedLine[] =>
+  progress.nextAttemptAt > now && progress.blocked.length < MAX_BLOCKED
+    ? []
+    : progress.blocked.filter((line) => isWaiting(line, progress) && line.nextAttemptAt <= now);
+
+function withRetryAt({ retryAt: _, ...progress }: WebhookProgress): WebhookProgress {
+  const times = progress.blocked.filter((line) => isWaiting(line, progress)).map(({ nextAttemptAt }) => nextAttemptAt);
+  if (times.length === 0) return progress;
+  const first = Math.min(...times);
+  // When full, the feed waits for the blocked submissions.
+  const retryAt = progress.blocked.length < MAX_BLOCKED ? Math.max(first, progress.nextAttemptAt) : first;
+  return { ...progress, retryAt };
 }
 
 export interface FailedSend {
@@ -34,77 +61,160 @@ export interface FailedSend {
   retryAfterMs?: number;
 }
 
+/** The outcome of retrying a blocked submission. */
+export interface LineOutcome {
+  submissionId: string;
+  /** The last accepted event, if any. */
+  after?: string;
+  /** The first event that wasn't accepted, and why, if it was tried. Absent if none is left. */
+  next?: { eventId: string; failed?: FailedSend };
+}
+
 export interface Round {
-  /** When it began. */
-  began: Instant;
+  /** Empty if the feed wasn't read. */
   page: FeedPage;
-  /** What the receiver took in this round. */
+  /** Which events of the page were accepted, and which refused. The rest wasn't tried. */
   taken: readonly FeedPosition[];
-  failed: readonly FailedSend[];
+  failed: readonly (FailedSend & { event: FeedEvent })[];
+  /** The blocked submissions that were retried. */
+  lines: readonly LineOutcome[];
 }
 
-/** Where a webhook stands after a round. What was neither taken nor failed was not tried. */
-export function afterRound(
+interface Clock {
+  now: Instant;
+  /** Random, between 0 and 1. */
+  chance: number;
+}
+
+/** The webhook's progress after a round. */
+export function afterRound(progress: WebhookProgress, round: Round, clock: Clock): WebhookProgress {
+  const kept = progress.blocked.flatMap((line) => lineAfter(line, round.lines, clock));
+  const added = round.failed.map((failed) => newLine(failed, clock));
+  const { position, ahead } = cursorAfter(progress, round, [...kept, ...added]);
+  const blocked = [...kept, ...added].map((line) => extended(line, round.page, position));
+  return withRetryAt(standing({ ...progress, position, ahead, blocked }, round, clock));
+}
+
+/** Moves the position past events that were accepted or are waiting in a blocked submission. */
+function cursorAfter(
   progress: WebhookProgress,
-  round: Round,
-  { now, chance }: { now: Instant; chance: number },
-): WebhookProgress {
-  const final = round.failed.find((one) => one.final);
-  const after = progress.nextAttemptAt > round.began ? afterAside : afterAttempt;
-  const next = after(progress, round, { now, chance });
-  if (final === undefined) return next;
-  return { ...withoutAside(next), state: "disabled", failures: next.failures || 1, lastError: final.error };
-}
-
-type AfterRound = typeof afterRound;
-
-/** Started at the position: everything that was not taken had its turn. */
-const afterAttempt: AfterRound = (progress, { page, taken, failed }, { now, chance }) => {
+  { page, taken }: Round,
+  lines: readonly BlockedLine[],
+): Pick<WebhookProgress, "position" | "ahead"> {
   const done = new Set([...progress.ahead, ...taken]);
-  const open = page.events.findIndex((event) => !done.has(event.position));
+  const waiting = new Set(lines.map(({ submissionId }) => submissionId));
+  const open = page.events.findIndex((one) => !done.has(one.position) && !waiting.has(one.event.submissionId));
   const position = open === -1 ? page.position : (page.events[open - 1]?.position ?? progress.position);
-  const ahead = [...done].filter((other) => other > position).sort((one, other) => one - other);
-  const [first] = failed;
-  if (first === undefined) {
-    const next = { state: "active" as const, position, ahead, failures: 0, nextAttemptAt: now };
-    const { failures, lastError } = progress;
-    // A round that could not try anything tells nothing.
-    return taken.length > 0 || lastError === undefined ? next : { ...next, failures, lastError };
-  }
-  // Only what stands in the way again is counted: a receiver that fails now and then, and goes on, is not given up.
-  const tries = position > progress.position ? 1 : progress.failures + 1;
-  const retryAfterMs = waitOf(failed);
-  const delay = retryDelay(undefined, { tries, chance, retryAfterMs });
-  const rest = { position, ahead, failures: tries, lastError: first.error };
-  if (delay === undefined) return { ...rest, state: "disabled", nextAttemptAt: now };
-  const aside = { seen: page.position, stuck: stuckIn(page, done) };
-  const next: WebhookProgress = { ...rest, state: "active", nextAttemptAt: now + delay };
-  return retryAfterMs === 0 ? withAside(next, aside) : next;
-};
-
-/** Started behind what was seen: what is stuck was not tried, and its time stays. */
-const afterAside: AfterRound = (progress, { page, taken, failed }, { now }) => {
-  const done = new Set([...progress.ahead, ...taken]);
-  const ahead = [...done].sort((one, other) => one - other);
-  const wait = waitOf(failed);
-  const nextAttemptAt = Math.max(progress.nextAttemptAt, now + wait);
-  const stuck = [...new Set([...(progress.aside?.stuck ?? []), ...stuckIn(page, done)])];
-  const next: WebhookProgress = { ...withoutAside(progress), ahead, nextAttemptAt };
-  // A receiver that takes nothing else either, or asks for time, is down: everything waits.
-  const isOver = wait > 0 || (failed.length > 0 && taken.length === 0);
-  return isOver ? next : withAside(next, { seen: page.position, stuck });
-};
-
-const waitOf = (failed: readonly FailedSend[]): number => Math.max(0, ...failed.map((one) => one.retryAfterMs ?? 0));
-
-const stuckIn = (page: FeedPage, done: ReadonlySet<FeedPosition>): string[] => [
-  ...new Set(page.events.filter(({ position }) => !done.has(position)).map(({ event }) => event.submissionId)),
-];
-
-function withAside(progress: WebhookProgress, aside: NonNullable<WebhookProgress["aside"]>): WebhookProgress {
-  return progress.ahead.length + aside.stuck.length < MAX_ASIDE ? { ...progress, aside } : progress;
+  return { position, ahead: [...done].filter((other) => other > position).sort((one, other) => one - other) };
 }
 
-function withoutAside({ aside: _, ...progress }: WebhookProgress): WebhookProgress {
-  return progress;
+function newLine({ event, ...failed }: FailedSend & { event: FeedEvent }, clock: Clock): BlockedLine {
+  const { eventId, submissionId } = event.event;
+  const from = { position: event.position };
+  return { submissionId, intakeId: event.intakeId, from, eventId, last: eventId, ...refused(failed, 1, clock) };
+}
+
+function refused(
+  { error, retryAfterMs }: FailedSend,
+  failures: number,
+  { now, chance }: Clock,
+): Pick<BlockedLine, "failures" | "nextAttemptAt" | "lastError" | "dead"> {
+  const delay = retryDelay(undefined, { tries: failures, chance, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  const waits = delay === undefined ? { nextAttemptAt: now, dead: true as const } : { nextAttemptAt: now + delay };
+  return { failures, lastError: error, ...waits };
+}
+
+function lineAfter(line: BlockedLine, outcomes: readonly LineOutcome[], clock: Clock): BlockedLine[] {
+  const outcome = outcomes.find(({ submissionId }) => submissionId === line.submissionId);
+  if (outcome === undefined) return [line];
+  const { after, next } = outcome;
+  if (next === undefined) return [];
+  const { eventId, failed } = next;
+  const { submissionId, intakeId, last } = line;
+  const rest = { submissionId, intakeId, last, eventId, from: after === undefined ? line.from : { after } };
+  if (failed === undefined) return [{ ...rest, failures: 0, nextAttemptAt: clock.now }];
+  const failures = eventId === line.eventId ? line.failures + 1 : 1;
+  return [{ ...rest, ...refused(failed, failures, clock) }];
+}
+
+/** Events of a blocked submission that the position has passed wait with it. */
+function extended(line: BlockedLine, { events }: FeedPage, position: FeedPosition): BlockedLine {
+  const start = "position" in line.from ? line.from.position : 0;
+  const last = events.findLast(
+    (one) => one.event.submissionId === line.submissionId && one.position > start && one.position <= position,
+  );
+  return last === undefined ? line : { ...line, last: last.event.eventId };
+}
+
+/** A single refused event is no strike; a second submission in a row is, with nothing accepted in between. */
+const DOWN = 2;
+
+/** How the webhook as a whole is doing. */
+function standing(next: WebhookProgress, round: Round, { now, chance }: Clock): WebhookProgress {
+  const { lastError: before, ...progress } = next;
+  const tried = [...round.failed, ...round.lines.flatMap(({ next: one }) => one?.failed ?? [])];
+  const isAlive = round.taken.length > 0 || round.lines.some(({ after }) => after !== undefined);
+  const isStruck = !isAlive && round.failed.length > 0;
+  const failures = isAlive
+    ? 0
+    : isStruck
+      ? Math.max(progress.failures + 1, Math.min(round.failed.length, DOWN))
+      : progress.failures;
+  const lastError = isAlive ? undefined : (round.failed[0]?.error ?? before);
+  const final = tried.find((one) => one.final);
+  if (final !== undefined) {
+    return { ...progress, state: "disabled", failures: failures || 1, nextAttemptAt: now, lastError: final.error };
+  }
+  const told = { failures, ...(lastError !== undefined && { lastError }) };
+  if (isStruck && retryDelay(undefined, { tries: failures, chance }) === undefined) {
+    return { ...progress, ...told, state: "disabled", nextAttemptAt: now };
+  }
+  const strikes = isStruck && failures >= DOWN ? retryDelay(undefined, { tries: failures - 1, chance }) : 0;
+  const wait = Math.max(strikes ?? 0, ...tried.map(({ retryAfterMs = 0 }) => retryAfterMs));
+  const going: WebhookProgress = { ...progress, ...told, nextAttemptAt: Math.max(progress.nextAttemptAt, now + wait) };
+  // When full, there is nothing to do until a retry is due or an operator intervenes.
+  if (going.blocked.length < MAX_BLOCKED) return going;
+  return { ...going, nextAttemptAt: Math.max(going.nextAttemptAt, withRetryAt(going).retryAt ?? now + HOUR) };
+}
+
+/** Continues where it stopped, including everything that was given up. */
+export const enabled = ({ lastError: _, ...progress }: WebhookProgress, now: Instant): WebhookProgress =>
+  withRetryAt({
+    ...progress,
+    state: "active",
+    failures: 0,
+    nextAttemptAt: now,
+    blocked: progress.blocked.map((line) => revived(line, now)),
+  });
+
+const revived = ({ dead: _, ...line }: BlockedLine, now: Instant): BlockedLine => ({
+  ...line,
+  failures: 0,
+  nextAttemptAt: now,
+});
+
+/** Retries the submissions blocked at these events at once. */
+export const retried = (progress: WebhookProgress, events: ReadonlySet<string>, now: Instant): WebhookProgress =>
+  withRetryAt({
+    ...progress,
+    nextAttemptAt: now,
+    blocked: progress.blocked.map((line) => (events.has(line.eventId) ? revived(line, now) : line)),
+  });
+
+/** Skips these events: their submissions continue with the next one. */
+export function skipped(progress: WebhookProgress, events: ReadonlySet<string>, now: Instant): WebhookProgress {
+  const out = progress.blocked.filter(({ eventId }) => events.has(eventId));
+  const behind = out.flatMap(({ from }) =>
+    "position" in from && from.position > progress.position ? [from.position] : [],
+  );
+  return withRetryAt({
+    ...progress,
+    nextAttemptAt: now,
+    ahead: [...progress.ahead, ...behind].sort((one, other) => one - other),
+    blocked: progress.blocked.flatMap((line) => {
+      if (!events.has(line.eventId)) return [line];
+      const isOver = line.eventId === line.last || !isPassed(line, progress.position);
+      return isOver ? [] : [{ ...revived(line, now), from: { after: line.eventId } }];
+    }),
+  });
 }

@@ -1,47 +1,63 @@
 import type { EventType } from "@formbridge/contract";
-import type { FeedPosition } from "../../ports/events.ts";
-import type { Sealed } from "../../ports/sealer.ts";
 import type { Instant } from "../instant.ts";
+import type { Sealed } from "../sealed.ts";
+import type { FeedPosition } from "./feed.ts";
 
 export interface WebhookSecret {
   sealed: Sealed;
-  /** Replaced: it signs beside the newer ones until then. */
+  /** Set once replaced: until then it still signs beside the newer ones. */
   until?: Instant;
 }
 
-/** A tenant's wish to be sent events. */
+/** A tenant's subscription to events. */
 export interface Webhook {
   webhookId: string;
   tenant: string;
   url: string;
   /** Absent: all of the submission stream. */
   types?: readonly EventType[];
-  /** Absent: of all. */
+  /** Absent: all intakes. */
   intakes?: readonly string[];
-  /** The intake whose definition has it; absent: a caller made it. */
+  /** The intake whose definition contains it; absent if a caller created it. */
   definedBy?: string;
-  /** Newest first; none: the server's own for the intake that defines it. */
+  /** Newest first; if empty, the server's own secret for the defining intake is used. */
   secrets: readonly WebhookSecret[];
   createdAt: Instant;
-  /** Grows with every change to the above. */
+  /** Grows with every change to the properties above. */
   revision: number;
+}
+
+/** The events of one submission that wait because the receiver refused the first of them. */
+export interface BlockedLine {
+  submissionId: string;
+  intakeId: string;
+  /** Where they start: at a feed position, or after an accepted event. */
+  from: { position: FeedPosition } | { after: string };
+  /** The first waiting event. */
+  eventId: string;
+  /** The last waiting event that the feed position has passed. */
+  last: string;
+  /** How often the first event was refused. */
+  failures: number;
+  nextAttemptAt: Instant;
+  lastError?: string;
+  /** Given up: an operator has to skip or replay it. */
+  dead?: true;
 }
 
 /** How far events were sent, and what is next. */
 export interface WebhookProgress {
   state: "active" | "disabled";
-  /** Everything up to here in the tenant's feed was taken, or is not wanted. */
+  /** Everything up to here in the tenant's feed was accepted, isn't wanted, or waits in a blocked submission. */
   position: FeedPosition;
-  /** What was taken beyond it. */
+  /** What was accepted beyond it, on the page read last. */
   ahead: readonly FeedPosition[];
-  /**
-   * As long as something was not taken, others' events go on behind it: what was looked at so far, and the submissions of which
-   * something up to there was not taken. Absent: everything waits, or nothing has to.
-   */
-  aside?: { seen: FeedPosition; stuck: readonly string[] };
-  /** How often what stands at the position was tried in vain. */
+  blocked: readonly BlockedLine[];
+  /** When the next blocked submission is due for a retry; absent if none is. */
+  retryAt?: Instant;
+  /** How many rounds in a row the receiver accepted nothing new. */
   failures: number;
-  /** When what stands at the position is tried next. */
+  /** Nothing is sent before this. */
   nextAttemptAt: Instant;
   lastError?: string;
 }

@@ -1,0 +1,91 @@
+import type { Backend } from "@formbridge/core";
+import type { Access, Breaker } from "./breaker.ts";
+
+/** `own`: doesn't use the backend, or must not fail with it. */
+type Kind = Access | "own";
+type PortName = Exclude<
+  keyof Backend,
+  "close" | "releaseLeases" | "sizes" | "isShared" | "jobsWaiting" | "connectionsInUse"
+>;
+
+/** How every method of every port uses the backend. */
+const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } = {
+  store: { load: "read", commit: "write" },
+  tokens: { find: "read", query: "read", count: "read", forgetExpired: "write", health: "own" },
+  // The queue is in this process.
+  idempotency: { enter: "own", find: "read", expired: "read", health: "own" },
+  events: { read: "read", feed: "read" },
+  jobs: { claim: "write", settle: "write", count: "read" },
+  deadlines: { now: "read", expired: "read", warnable: "read" },
+  intakes: { get: "read", definition: "read", list: "read", count: "read", put: "write", retire: "write" },
+  keys: { find: "read", get: "read", list: "read", count: "read", add: "write", revoke: "write" },
+  submissions: { list: "read", count: "read", tenants: "read" },
+  handoffs: { ofSubmission: "read", forgetExpired: "write" },
+  webhooks: {
+    add: "write",
+    get: "read",
+    list: "read",
+    count: "read",
+    update: "write",
+    hold: "write",
+    remove: "write",
+    claim: "write",
+    settle: "write",
+  },
+  reviewLinks: { forgetExpired: "write" },
+  retention: { definitions: "read", endedBefore: "read", removeErased: "write" },
+  publications: {
+    horizon: "read",
+    list: "read",
+    count: "read",
+    get: "read",
+    earliest: "read",
+    restamp: "write",
+  },
+  secretChecks: { list: "read", replace: "write" },
+  sealedRows: { page: "read", replace: "write" },
+};
+
+type AnyMethod = (...args: unknown[]) => Promise<unknown>;
+
+function guardPort<Port extends object>(port: Port, access: { [Method in keyof Port]: Kind }, breaker: Breaker): Port {
+  const methods = Object.entries<Kind>(access).map(([name, kind]) => {
+    const method = Reflect.get(port, name) as AnyMethod;
+    const guarded: AnyMethod =
+      kind === "own" ? method.bind(port) : (...args) => breaker.guard(kind, () => method.apply(port, args));
+    return [name, guarded];
+  });
+  return Object.fromEntries(methods) as Port;
+}
+
+/** The same backend behind a circuit breaker: while it is open, calls throw `StoreDown` and don't reach the backend. */
+export function guardBackend(backend: Backend, breaker: Breaker): Backend {
+  const guard = <Name extends PortName>(name: Name): Backend[Name] => guardPort(backend[name], ACCESS[name], breaker);
+  return {
+    store: guard("store"),
+    tokens: { ...guard("tokens"), health: breaker.health },
+    idempotency: { ...guard("idempotency"), health: breaker.health },
+    events: guard("events"),
+    jobs: guard("jobs"),
+    deadlines: guard("deadlines"),
+    intakes: guard("intakes"),
+    keys: guard("keys"),
+    submissions: guard("submissions"),
+    handoffs: guard("handoffs"),
+    webhooks: guard("webhooks"),
+    reviewLinks: guard("reviewLinks"),
+    retention: guard("retention"),
+    publications: guard("publications"),
+    ...(backend.releaseLeases && { releaseLeases: backend.releaseLeases }),
+    secretChecks: guard("secretChecks"),
+    sealedRows: guard("sealedRows"),
+    sizes: () => breaker.guard("read", () => backend.sizes()),
+    isShared: backend.isShared,
+    jobsWaiting: () => breaker.guard("read", () => backend.jobsWaiting()),
+    connectionsInUse: backend.connectionsInUse,
+    async close() {
+      breaker.stop();
+      await backend.close();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { LogOptions } from "@formbridge/telemetry";
+import { ConfigError, type Reader } from "./config.ts";
+
+interface OtlpChoice {
+  endpoint: string;
+  headers: Record<string, string>;
+  timeoutMs: number;
+}
+
+export interface TelemetryChoice {
+  log: { format: "auto" | "json" | "pretty" } & LogOptions;
+  /** Absent: nobody can read metrics, and nothing is measured. */
+  metrics?: {
+    labelLimit: number;
+    maxTokens: number;
+    lookEveryMs: number;
+    key?: string;
+    port?: { host: string; port: number };
+    push?: OtlpChoice & { everyMs: number };
+  };
+}
+
+const MIN_KEY = 16;
+/** Sampling rates of debug lines about waiting for idempotency keys, and about looking them up. */
+const SAMPLED = { debug: 0.01, lookups: 0.1 };
+const ALL = { debug: 1, lookups: 1 };
+
+export function telemetryOf(read: Reader): TelemetryChoice {
+  const format = read.oneOf("FORMBRIDGE_LOG_FORMAT", ["auto", "json", "pretty"]) as "auto" | "json" | "pretty";
+  const sampling = read.oneOf("FORMBRIDGE_LOG_SAMPLING", ["on", "off"]) === "on" ? SAMPLED : ALL;
+  const metrics = metricsOf(read);
+  return { log: { format, sampling }, ...(metrics && { metrics }) };
+}
+
+function metricsOf(read: Reader): TelemetryChoice["metrics"] {
+  const labelLimit = read.number("FORMBRIDGE_METRICS_LABEL_LIMIT", { min: 1, max: 100_000 });
+  const maxTokens = read.number("FORMBRIDGE_TOKEN_STORE_MAX", { min: 1 });
+  const key = read.optional("FORMBRIDGE_METRICS_KEY");
+  if (key !== undefined && !/^[\x21-\x7e]{16,}$/.test(key)) {
+    throw new ConfigError(
+      `FORMBRIDGE_METRICS_KEY is "(not shown)"; it takes at least ${MIN_KEY} printable characters without space.`,
+    );
+  }
+  const isOnPort = read.optional("FORMBRIDGE_METRICS_PORT") !== undefined;
+  const port = isOnPort && {
+    host: read.text("FORMBRIDGE_METRICS_HOST"),
+    port: read.number("FORMBRIDGE_METRICS_PORT", { max: 65_535 }),
+  };
+  const otlp = otlpOf(read);
+  const everyMs = read.number("FORMBRIDGE_OTLP_METRICS_INTERVAL_MS", { min: 10 });
+  if (key === undefined && port === false && otlp === undefined) return undefined;
+  return {
+    labelLimit,
+    maxTokens,
+    lookEveryMs: read.number("FORMBRIDGE_METRICS_LOOK_MS", { min: 10 }),
+    ...(key !== undefined && { key }),
+    ...(port !== false && { port }),
+    ...(otlp && { push: { ...otlp, everyMs } }),
+  };
+}
+
+function otlpOf(read: Reader): OtlpChoice | undefined {
+  const endpoint = read.optional("FORMBRIDGE_OTLP_ENDPOINT");
+  if (endpoint === undefined) return undefined;
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
+    throw new ConfigError(
+      `FORMBRIDGE_OTLP_ENDPOINT is ${JSON.stringify(endpoint.replace(/\/\/.*@/, "//…@"))}; it takes the http: or https: URL of an OpenTelemetry collector.`,
+    );
+  }
+  return {
+    endpoint: endpoint.replace(/\/$/, ""),
+    headers: headersOf(read.optional("FORMBRIDGE_OTLP_HEADERS")),
+    timeoutMs: read.number("FORMBRIDGE_OTLP_TIMEOUT_MS", { min: 1 }),
+  };
+}
+
+/** `name=value,name=value`, percent-encoded, as defined by OpenTelemetry. */
+function headersOf(text: string | undefined): Record<string, string> {
+  const pairs = text?.split(",").map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair)) ?? [];
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      try {
+        if (pair !== null) return [pair[1] ?? "", decodeURIComponent(pair[2] ?? "")];
+      } catch {
+        // Said below.
+      }
+      throw new ConfigError(
+        'FORMBRIDGE_OTLP_HEADERS is "(not shown)"; it takes name=value pairs with commas, percent-encoded.',
+      );
+    }),
+  );
+}

@@ -1,0 +1,124 @@
+import type { FormBridgeError } from "@formbridge/client";
+import { type ReactElement, useEffect, useRef, useState } from "react";
+import type { Reader } from "../shared/language.ts";
+import { useLive } from "../shared/live.tsx";
+import { usePlace } from "./place.ts";
+
+/** Everything that can go wrong with a link. Each has a title and a way on in the texts. */
+export type Problem =
+  | "expired"
+  | "rotated"
+  | "revoked"
+  | "mistyped"
+  | "finished"
+  | "cancelled"
+  | "notYours"
+  | "tooMany"
+  | "offline"
+  | "other";
+
+/** What a refusal means to a person. */
+export function problemOf({ type, detail }: FormBridgeError): Problem {
+  switch (type) {
+    case "token_expired":
+      if (detail?.reason === "finalized") return "finished";
+      return detail?.reason === "ttl_elapsed" || detail?.reason === "code_spent" ? "expired" : "revoked";
+    case "expired":
+      return "expired";
+    case "cancelled":
+      return "cancelled";
+    case "needs_approval":
+    case "conflict":
+    case "delivery_failed":
+      return "finished";
+    case "token_conflict":
+      return "rotated";
+    case "token_invalid":
+    case "not_found":
+    case "bad_request":
+      return "mistyped";
+    case "forbidden":
+    case "unauthorized":
+      return "notYours";
+    case "rate_limited":
+      return "tooMany";
+    case "network_error":
+    case "timeout":
+      return "offline";
+    default:
+      return "other";
+  }
+}
+
+interface ProblemProps {
+  problem: Problem;
+  reader: Reader;
+  onRetry?: () => void;
+  /** What was typed and could not be saved. */
+  unsaved?: Record<string, unknown>;
+}
+
+const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
+
+export function ProblemView({ problem, reader: { t }, onRetry, unsaved }: ProblemProps): ReactElement {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { isPage } = usePlace();
+  const live = useLive();
+  useEffect(() => {
+    live.status("");
+    live.news(t(`problem.${problem}.title`));
+    // Somebody else's page keeps its focus.
+    if (isPage) heading.current?.focus();
+  }, [live, isPage, problem, t]);
+  useRetryWhenOnline(problem === "offline" ? onRetry : undefined);
+  return (
+    <section className="pg-card pg-problem">
+      <h1 ref={heading} tabIndex={-1}>
+        {t(`problem.${problem}.title`)}
+      </h1>
+      <p>{t(`problem.${problem}.text`)}</p>
+      {unsaved !== undefined && Object.keys(unsaved).length > 0 && <Unsaved values={unsaved} t={t} />}
+      {onRetry !== undefined && RETRIED.includes(problem) && (
+        <div className="pg-actions">
+          <button type="button" className="fb-button fb-primary" onClick={onRetry}>
+            {t("problem.tryAgain")}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const RETRY_MS = 5_000;
+
+function useRetryWhenOnline(retry: (() => void) | undefined): void {
+  useEffect(() => {
+    if (retry === undefined) return undefined;
+    const timer = setInterval(retry, RETRY_MS);
+    window.addEventListener("online", retry);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener("online", retry);
+    };
+  }, [retry]);
+}
+
+function Unsaved({ values, t }: { values: Record<string, unknown>; t: Reader["t"] }): ReactElement {
+  const [isCopied, setCopied] = useState(false);
+  const text = Object.entries(values)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("\n");
+  return (
+    <div className="pg-notice">
+      <p>{t("problem.unsaved")}</p>
+      <pre className="pg-hash">{text}</pre>
+      <button
+        type="button"
+        className="fb-button"
+        onClick={() => navigator.clipboard.writeText(text).then(() => setCopied(true))}
+      >
+        {t(isCopied ? "page.copied" : "problem.copyAnswers")}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,10 @@
+import { type ReactElement, useMemo } from "react";
+import type { Reader } from "./language.ts";
+import { ReviewPage } from "./review-page.tsx";
+import { linkSource } from "./source.ts";
+
+/** What a review link opens. Opening it spends nothing. */
+export function LinkApp({ secret, reader }: { secret: string; reader: Reader }): ReactElement {
+  const source = useMemo(() => linkSource(secret), [secret]);
+  return <ReviewPage source={source} reader={reader} />;
+}

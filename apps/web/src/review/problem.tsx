@@ -1,0 +1,76 @@
+import { FormBridgeError } from "@formbridge/client";
+import type { ReactElement } from "react";
+import type { Reader } from "./language.ts";
+
+/** Everything that can go wrong with a review link. Each has a title and a way on in the texts. */
+export type Problem =
+  | "spent"
+  | "decided"
+  | "expired"
+  | "finished"
+  | "cancelled"
+  | "mistyped"
+  | "notYours"
+  | "tooMany"
+  | "offline"
+  | "other";
+
+const OVER: Record<string, Problem> = {
+  link_spent: "spent",
+  review_decided: "decided",
+  ttl_elapsed: "expired",
+  finalized: "finished",
+};
+
+/** What a refusal means to a reviewer. */
+export function problemOf(error: unknown): Problem {
+  if (!(error instanceof FormBridgeError)) return "other";
+  switch (error.type) {
+    case "token_expired":
+      return OVER[error.detail?.reason ?? ""] ?? "decided";
+    case "conflict":
+    case "token_conflict":
+      return "decided";
+    case "expired":
+    case "cancelled":
+      return "cancelled";
+    case "token_invalid":
+    case "not_found":
+    case "bad_request":
+      return "mistyped";
+    case "forbidden":
+    case "unauthorized":
+      return "notYours";
+    case "rate_limited":
+      return "tooMany";
+    case "network_error":
+    case "timeout":
+      return "offline";
+    default:
+      return "other";
+  }
+}
+
+const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
+
+interface ProblemProps {
+  problem: Problem;
+  reader: Reader;
+  onRetry(): void;
+}
+
+export function ProblemView({ problem, reader: { t }, onRetry }: ProblemProps): ReactElement {
+  return (
+    <section className="pg-card" role="alert">
+      <h1>{t(`problem.${problem}.title`)}</h1>
+      <p>{t(`problem.${problem}.text`)}</p>
+      {RETRIED.includes(problem) && (
+        <div className="pg-actions">
+          <button type="button" className="fb-button fb-primary" onClick={onRetry}>
+            {t("problem.tryAgain")}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

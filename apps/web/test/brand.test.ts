@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { accentsOf, brandStyle, contrast } from "../src/shared/brand.ts";
+
+it.each(["#0a6b4f", "#ffd400", "#000", "#fff", "#7f7f7f", "#ff0000cc", "#1d4ed8"])(
+  "[PAGES-BRANDING] %s can be read on light and dark pages, and text on it too",
+  (color) => {
+    const accents = accentsOf(color);
+    if (accents === undefined) throw new Error("no color");
+    const { light, dark, onLight, onDark } = accents;
+    expect(contrast(light, [0xf5, 0xf7, 0xfb])).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(dark, [0x15, 0x1b, 0x28])).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(light, onLight)).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(dark, onDark)).toBeGreaterThanOrEqual(4.5);
+  },
+);
+
+it("[PAGES-BRANDING] a color that is readable stays as it is, and what is no color changes nothing", () => {
+  expect(accentsOf("#0a6b4f")?.light).toEqual([0x0a, 0x6b, 0x4f]);
+  expect(brandStyle("url(x)")).toBeUndefined();
+  expect(brandStyle(undefined)).toBeUndefined();
+});

@@ -1,1 +1,0 @@
-export { createDiskArchive } from "./disk-archive.ts";

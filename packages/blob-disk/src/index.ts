@@ -1,1 +1,0 @@
-export { createDiskStorage, type DiskOptions } from "./disk-storage.ts";

@@ -1,1 +1,0 @@
-export { createS3Storage, type S3Options } from "./s3-storage.ts";

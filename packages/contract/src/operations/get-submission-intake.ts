@@ -1,0 +1,38 @@
+import Type, { type Static } from "typebox";
+import { ActorSchema } from "../actor.ts";
+import { IntakeDefinitionSchema } from "../intake.ts";
+import { InstantSchema } from "../states.ts";
+import { submissionMark } from "../submission.ts";
+
+const { id, version, name, description, schema, uiHints, translations, branding, humanProof } =
+  IntakeDefinitionSchema.properties;
+
+/** What an intake shows people. */
+export const PresentationSchema = Type.Object(
+  { id, version, name, description, schema, uiHints, translations, branding, humanProof },
+  { additionalProperties: false, description: "As it stood when the submission was created." },
+);
+
+/** What a form page needs to render a submission: its definition, and who is looking. */
+export const GetSubmissionIntakeResponse = Type.Object(
+  {
+    ...submissionMark,
+    intake: PresentationSchema,
+    sendsMail: Type.Optional(
+      Type.Literal(true, { description: "The server can mail links: a page may offer to send one." }),
+    ),
+    session: Type.Optional(
+      Type.Object(
+        {
+          handoffId: Type.String(),
+          actor: ActorSchema,
+          expiresAt: InstantSchema,
+          message: Type.Optional(Type.String()),
+        },
+        { additionalProperties: false, description: "For a caller in a hand-off session: whose it is." },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type GetSubmissionIntakeResponse = Static<typeof GetSubmissionIntakeResponse>;

@@ -1,0 +1,103 @@
+import type { IntakeDefinition, Json, JsonObject } from "@formbridge/contract";
+import type { Instant } from "./instant.ts";
+import type { CompiledIntake } from "./intake/compiled-intake.ts";
+import type { Submission } from "./submission.ts";
+
+/**
+ *   finalized ──▶ live ◀──▶ withdrawn     the intake leaves `oai.set`, or takes it back
+ *                  │            │
+ *                  └── erased ◀─┘         the submission was erased; final
+ *
+ * All but `live` are tombstones: harvesters see a deleted record, permanently.
+ */
+export type PublicationStatus = "live" | "withdrawn" | "erased";
+
+/** The publication of a finalized submission. It outlives the submission. */
+export interface Publication {
+  tenant: string;
+  submissionId: string;
+  intakeId: string;
+  /** When the record appeared, changed or was deleted, by the store's clock, in the same transaction. */
+  stampedAt: Instant;
+  status: PublicationStatus;
+}
+
+export const isPublished = ({ oai }: IntakeDefinition): boolean => oai?.set === true;
+
+/**
+ * What a change means for its submission's publication, if anything. The submission's own definition decides: what was
+ * filled in before the intake was published stays private.
+ */
+export function publishing(
+  before: Submission,
+  after: Submission,
+  { definition }: Pick<CompiledIntake, "definition">,
+): Exclude<PublicationStatus, "withdrawn"> | undefined {
+  if (after.state !== "finalized" || !isPublished(definition)) return undefined;
+  if (after.erasedAt !== undefined) return before.erasedAt === undefined ? "erased" : undefined;
+  return before.state === "finalized" ? undefined : "live";
+}
+
+/** The content of a record: only the fields that the definition lists for it. */
+export interface PublishedContent {
+  intakeName: string;
+  intakeVersion: string;
+  submittedAt: Instant;
+  finalizedAt: Instant;
+  /** By Dublin Core element. */
+  dc: Record<string, string[]>;
+  fields: { path: string; value: Json }[];
+}
+
+export function publishedContent(
+  submission: Submission & { state: "finalized" },
+  intake: CompiledIntake,
+): PublishedContent {
+  const { dc = {}, fields = [] } = intake.definition.oai ?? {};
+  const valueAt = (path: string) => openPart(submission.fields, intake.pathOf(path), intake);
+  const named = [...new Set([...Object.values(dc), ...fields])].map((path) => ({ path, value: valueAt(path) }));
+  const elements = Object.entries(dc).map(([element, path]) => [element, textsOf(valueAt(path))] as const);
+  return {
+    intakeName: intake.definition.name,
+    intakeVersion: submission.intakeVersion,
+    submittedAt: submission.submittedAt,
+    finalizedAt: submission.finalizedAt,
+    dc: Object.fromEntries(elements.filter(([, texts]) => texts.length > 0)),
+    fields: named.flatMap(({ path, value }) => (value === undefined ? [] : [{ path, value }])),
+  };
+}
+
+/** The value at a path without anything sensitive, whatever the definition lists. */
+function openPart(fields: JsonObject, path: readonly string[], intake: CompiledIntake): Json | undefined {
+  let value: Json | undefined = fields;
+  for (const segment of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
+    value = (value as JsonObject)[segment];
+  }
+  return value === undefined ? undefined : withoutSensitive(value, path, intake);
+}
+
+function withoutSensitive(value: Json, path: readonly string[], intake: CompiledIntake): Json | undefined {
+  const { sensitive, file } = intake.ruleAt(path);
+  if (sensitive) return undefined;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => {
+      const open = withoutSensitive(item, [...path, String(index)], intake);
+      return open === undefined ? [] : [open];
+    });
+  }
+  if (file !== undefined) return { filename: value.filename ?? null, mimeType: value.mimeType ?? null };
+  const members = Object.entries(value).flatMap(([name, inner]) => {
+    const open = withoutSensitive(inner, [...path, name], intake);
+    return open === undefined ? [] : [[name, open] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Dublin Core repeats an element for each value. It has no form for objects, so take the texts inside. */
+function textsOf(value: Json | undefined): string[] {
+  if (value === undefined || value === null || value === "") return [];
+  if (typeof value !== "object") return [String(value)];
+  return Object.values(value).flatMap(textsOf);
+}

@@ -1,0 +1,91 @@
+import type { EventActor } from "@formbridge/contract";
+import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
+import type { Submission } from "../../domain/submission.ts";
+import { accessedPayload, conflictPayload, type FailedUse } from "../../domain/tokens/audit-payloads.ts";
+import { UNKNOWN_BEARER } from "../../domain/tokens/bearer.ts";
+import type { Standing } from "../../domain/tokens/standing.ts";
+import { handsOff } from "../../domain/tokens/token-audit.ts";
+import type { TokenRow } from "../../domain/tokens/token-row.ts";
+import type { Caller } from "../caller.ts";
+import type { Context } from "../context.ts";
+import type { Found } from "../identity/resolve-target.ts";
+import type { AuditNote } from "./audit-trail.ts";
+import { traceOf } from "./call-trace.ts";
+
+/** What was presented, and the submission it led to. */
+export interface Presented extends Pick<Found, "submission" | "now"> {
+  principal?: Found["principal"];
+  token?: { row: Pick<TokenRow, "hash">; standing?: Standing };
+  /** A session, or the hand-off whose link or code was presented to open one. */
+  session?: { handoff: Pick<Handoff, "handoffId">; session?: Session };
+}
+
+/** A call that presented a token or a session, and its submission. */
+export interface Use {
+  caller: Caller;
+  operation: string;
+  found: Presented;
+  /** The actor, if the call names one. */
+  actor?: EventActor;
+}
+
+const useOf = (context: Context, { operation, caller, found }: Use) => ({
+  operation,
+  ...traceOf(context, caller, found),
+});
+
+/** A session is its human's and an API key its actor's; a bare token may be anyone's. */
+const presenterOf = ({ actor, found }: Use): EventActor =>
+  actor ?? found.session?.session?.actor ?? found.principal?.actor ?? UNKNOWN_BEARER;
+
+function noteOf(use: Use, payload: AuditNote["payload"]): AuditNote {
+  const { submission, now } = use.found;
+  return { type: "token.accessed", submission: markOf(submission), by: presenterOf(use), payload, now };
+}
+
+const markOf = ({ tenant, submissionId, state, version }: Submission) => ({ tenant, submissionId, state, version });
+
+/**
+ * Notes a read with a token or session. Cheap, except for the first read after the other kind of actor: that is a
+ * hand-off.
+ */
+export async function noteRead(context: Context, use: Use): Promise<void> {
+  const { submission, token, session, now } = use.found;
+  if (token === undefined && session === undefined) return;
+  const by = presenterOf(use);
+  context.facts.actor = { kind: by.kind, id: by.id };
+  context.auditTrail.note(noteOf(use, accessedPayload(useOf(context, use))));
+  if (by.kind !== "agent" && by.kind !== "human") return;
+  const to = { kind: by.kind, id: by.id };
+  if (handsOff(submission.lastPerson, to) === undefined) return;
+  await context.auditTrail.recordTakeOver({ submission: markOf(submission), by, to, use: useOf(context, use), now });
+}
+
+/** Notes a token or session whose use was refused. */
+export function noteFailedUse(context: Context, use: Use, reason: FailedUse): void {
+  context.facts.failure = reason;
+  if (use.found.token === undefined && use.found.session === undefined) return;
+  context.auditTrail.note(noteOf(use, accessedPayload(useOf(context, use), reason)));
+}
+
+/** Written before the refusal is returned, so that it survives a crash after that. */
+export async function recordConflict(
+  context: Context,
+  use: Use,
+  about: { attemptedVersion: number; attempted: readonly string[] },
+): Promise<void> {
+  const { submission } = use.found;
+  const { intakeId, submissionId, version: currentVersion } = submission;
+  const { attemptedVersion } = about;
+  context.deps.instrumentation.record({
+    name: "token_conflict",
+    intakeId,
+    submissionId,
+    attemptedVersion,
+    currentVersion,
+  });
+  const payload = conflictPayload(useOf(context, use), { submission, ...about });
+  const conflict: AuditNote = { ...noteOf(use, payload), type: "token.conflict" };
+  if (use.found.token?.standing === "stale") noteFailedUse(context, use, "rotated");
+  await context.auditTrail.record(conflict);
+}

@@ -1,0 +1,34 @@
+import type { KeyRecord, KeyRef } from "../../domain/idempotency/key-record.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { Snapshot } from "../../ports/store.ts";
+import type { Context } from "../context.ts";
+import { openRow } from "./open-snapshot.ts";
+
+/** A submission as the server itself sees it, for work that no caller requested. */
+export interface Opened {
+  submission: Submission;
+  snapshot: Snapshot;
+  intake: CompiledIntake;
+  now: Instant;
+  record?: KeyRecord;
+}
+
+export async function loadOpened(
+  { deps, catalog }: Context,
+  { tenant, submissionId }: { tenant: string; submissionId: string },
+  key?: KeyRef,
+): Promise<Opened | undefined> {
+  const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant }, ...(key && { key }) });
+  if (loaded.submission === undefined) return undefined;
+  const submission = openRow(deps.sealer, loaded.submission);
+  const intake = await catalog.byDigest(submission.definition);
+  return {
+    submission,
+    snapshot: loaded.submission,
+    now: loaded.now,
+    intake,
+    ...(loaded.record && { record: loaded.record }),
+  };
+}

@@ -1,0 +1,21 @@
+import type { TokenAdminResponse } from "@formbridge/contract";
+import { decideRenewToken } from "../domain/decide/tokens.ts";
+import type { Context } from "./context.ts";
+import { requireTokenKey } from "./identity/resolve-target.ts";
+import { type Answer, markOf } from "./read/answer.ts";
+import { runWrite } from "./write/run-write.ts";
+import type { WriteCall } from "./write/write-spec.ts";
+
+/**
+ * Replaces a lapsed token, for a binding whose callers can't request it themselves. A `conflict` if it is still valid.
+ */
+export async function renewToken(context: Context, call: WriteCall): Promise<Answer<TokenAdminResponse>> {
+  return await runWrite(context, call, {
+    operation: "renewToken",
+    actorRequired: false,
+    needsNoVersion: true,
+    authorize: requireTokenKey,
+    decide: (submission, decideContext) => decideRenewToken(submission, decideContext),
+    body: (shown) => markOf(shown),
+  });
+}

@@ -1,0 +1,44 @@
+import { decideExpire, decideLapse, isDue } from "../../domain/decide/expire.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
+import type { Submission } from "../../domain/submission.ts";
+import type { Deps } from "../deps.ts";
+import { commitDecision } from "./commit.ts";
+
+export const TTL_ENFORCER = { kind: "system", id: "ttl_enforcer" } as const;
+
+/** Records once that the current token has lapsed. Returns true if the caller must look again. */
+export async function lapseIfDue(
+  deps: Deps,
+  found: { submission: Submission; intake: CompiledIntake; now: Instant },
+): Promise<boolean> {
+  const { submission: before, intake, now } = found;
+  const decision = decideLapse(before, { now, policy: deps.settings.policy });
+  if (decision === undefined) return false;
+  const about = { operation: "lapse", before, decision, actor: TTL_ENFORCER, now, intake };
+  await commitDecision(deps, { ...about, ignoresDeadline: true });
+  return true;
+}
+
+/**
+ * Expiry is enforced on access too, so that nobody sees an open submission past its deadline. Returns true if the
+ * caller must look again: it was expired now, or changed meanwhile.
+ */
+export async function expireIfDue(
+  deps: Deps,
+  found: { submission: Submission; intake: CompiledIntake; now: Instant },
+): Promise<boolean> {
+  const { submission, intake, now } = found;
+  if (!isDue(submission, now, deps.settings.policy)) return false;
+  const outcome = await commitDecision(deps, {
+    operation: "expire",
+    before: submission,
+    decision: decideExpire(submission),
+    actor: TTL_ENFORCER,
+    now,
+    intake,
+    ignoresDeadline: true,
+  });
+  if (outcome.committed.kind === "committed") deps.instrumentation.record({ name: "swept", what: "expired", count: 1 });
+  return true;
+}

@@ -1,3 +1,0 @@
-export { type Callback, type CallbackDelivery, createCallbackCourier } from "./callback-courier.ts";
-export { type CourierOptions, createCourier } from "./create-courier.ts";
-export { judgeAddress, type Verdict } from "./guard/judge-address.ts";

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Archive, ArchivePlace } from "@formbridge/core";
+
+/** Encodes a name as a file name, so that no tenant can escape its folder. */
+const safe = (name: string): string =>
+  Array.from(Buffer.from(name), (byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[\w-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+  }).join("");
+
+async function withFile(path: string, flags: string, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A new name is durable once its folder is synced. */
+const syncFolder = (path: string): Promise<void> => withFile(path, "r", (folder) => folder.sync());
+
+const orNothing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== "ENOENT") throw error;
+};
+
+/** Writing a document never takes this long, so its writer must have died. */
+const ABANDONED_MS = 3_600_000;
+
+/**
+ * Documents being written. One left by a crash contains personal data like any other, so the next write or removal
+ * cleans it up.
+ */
+function createDrafts(folder: string) {
+  async function clear(submissionId?: string): Promise<void> {
+    for (const name of (await readdir(folder).catch(orNothing)) ?? []) {
+      const path = join(folder, name);
+      const age = Date.now() - ((await stat(path).catch(orNothing))?.mtimeMs ?? 0);
+      const isUnwanted = submissionId !== undefined && name.startsWith(`${safe(submissionId)}.`);
+      if (isUnwanted || age > ABANDONED_MS) await rm(path, { force: true });
+    }
+  }
+  return {
+    clear,
+    async begin(submissionId: string): Promise<string> {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await clear();
+      return join(folder, `${safe(submissionId)}.${randomUUID()}.tmp`);
+    },
+  };
+}
+
+/** One file per submission, `<folder>/<tenant>/<intake>/<submissionId>.json`, readable only by its owner. */
+export function createDiskArchive(folder: string): Archive {
+  // No tenant can have this name, because dots are encoded.
+  const drafts = createDrafts(join(folder, ".drafts"));
+  const fileOf = ({ tenant, intakeId, submissionId }: ArchivePlace): string =>
+    join(folder, safe(tenant), safe(intakeId), `${safe(submissionId)}.json`);
+
+  return {
+    async put(place, document) {
+      const path = fileOf(place);
+      const ofIntake = dirname(path);
+      await mkdir(ofIntake, { recursive: true, mode: 0o700 });
+      const draft = await drafts.begin(place.submissionId);
+      try {
+        await withFile(draft, "wx", async (file) => {
+          await file.writeFile(`${JSON.stringify(document, undefined, 2)}\n`);
+          await file.sync();
+        });
+        await rename(draft, path);
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw error;
+      }
+      for (const each of [ofIntake, dirname(ofIntake), folder]) await syncFolder(each);
+    },
+    async drop(place) {
+      const path = fileOf(place);
+      await drafts.clear(place.submissionId);
+      await rm(path, { force: true });
+      await syncFolder(dirname(path)).catch(orNothing);
+    },
+  };
+}

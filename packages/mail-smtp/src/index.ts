@@ -1,1 +1,0 @@
-export { createSmtpMailer, type SmtpOptions } from "./smtp-mailer.ts";

@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import type { Destination } from "@formbridge/contract";
+import { describe, expect, it } from "vitest";
+import { type CallbackDelivery, createCallbackCourier, createCourier } from "../src/index.ts";
+import { outgoingTo, sendTo } from "./outgoing.ts";
+
+describe("callbacks", () => {
+  it("[COURIER-CALLBACK] the one that the destination names gets the delivery, without its secrets", async () => {
+    const got: CallbackDelivery[] = [];
+    const courier = createCallbackCourier({
+      save: (delivery) => void got.push(delivery),
+      other: () => Promise.reject(),
+    });
+    expect(await sendTo(courier, { kind: "callback", name: "save", secret: "s" })).toEqual({ kind: "taken" });
+    const { destination: _destination, secrets: _secrets, ...rest } = outgoingTo({ kind: "callback", name: "save" });
+    expect(got).toEqual([{ ...rest, signal: expect.any(AbortSignal) }]);
+  });
+
+  it("[COURIER-CALLBACK] a throw or a rejection is a failure that may be tried again, without what was thrown", async () => {
+    const failing = [
+      () => {
+        throw new Error("secret");
+      },
+      () => Promise.reject(new Error("secret")),
+    ];
+    for (const save of failing) {
+      const receipt = await sendTo(createCallbackCourier({ save }), { kind: "callback", name: "save" });
+      expect(receipt).toEqual({ kind: "failed", error: "The callback failed: it threw an error." });
+    }
+  });
+
+  it("[COURIER-CALLBACK] a name that nobody registered fails for good", async () => {
+    for (const name of ["nobody", "constructor", "__proto__", "toString"]) {
+      const receipt = await sendTo(createCallbackCourier({}), { kind: "callback", name });
+      expect(receipt).toEqual({
+        kind: "failed",
+        final: true,
+        error: "The callback failed: there is none of this name.",
+      });
+    }
+  });
+
+  it("[COURIER-TIME-OUT] one that never ends is told, and fails in time", async () => {
+    let told = false;
+    const save = ({ signal }: CallbackDelivery) =>
+      new Promise<void>(() => {
+        signal.addEventListener("abort", () => {
+          told = true;
+        });
+      });
+    const courier = createCallbackCourier({ save }, { timeoutMs: 50 });
+    const receipt = await sendTo(courier, { kind: "callback", name: "save" });
+    expect(receipt).toEqual({ kind: "failed", error: "The callback failed: it did not answer within 50 ms." });
+    expect(told).toBe(true);
+  });
+});
+
+describe("one courier for all", () => {
+  it("brings nothing to the store, which keeps submissions without it", async () => {
+    expect(await sendTo(createCourier(), { kind: "store" })).toMatchObject({ kind: "failed", final: true });
+  });
+
+  it("fails for good on a URL that is none, or of another kind", async () => {
+    const urls = [undefined, "", "nonsense", "file:///etc/passwd", "ftp://example.com/", "http://"];
+    for (const url of urls) {
+      for (const kind of ["webhook", "queue"] as const) {
+        const destination = { kind, name: "orders", ...(url !== undefined && { url }) } as Destination;
+        expect(await sendTo(createCourier(), destination)).toMatchObject({ kind: "failed", final: true });
+      }
+    }
+  });
+
+  it("clients are loaded when a destination needs them, and not before", () => {
+    const script = `
+      import { createRequire } from "node:module";
+      const { createCourier } = await import("./packages/outbound/src/index.ts");
+      createCourier();
+      const loaded = Object.keys(createRequire(import.meta.url).cache);
+      console.log(loaded.filter((file) => /amqplib|@nats-io|@redis|undici/.test(file)).length, loaded.some((file) => /standardwebhooks/.test(file)));`;
+    const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(printed.trim()).toBe("0 true");
+  });
+});

@@ -1,1 +1,0 @@
-export { createScanner, type ScanOptions } from "./scanner.ts";

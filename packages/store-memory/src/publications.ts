@@ -1,0 +1,51 @@
+import type { Change, Instant, Publication, PublicationFilter, PublicationPlace, Publications } from "@formbridge/core";
+import { answer, type Tables } from "./tables.ts";
+
+/** Called in the commit, with its time. */
+export function publish(tables: Tables, { tenant, row, publish: status }: Change, at: Instant): void {
+  if (status === undefined) return;
+  const { submissionId, intakeId } = row.submission;
+  tables.publications.set(submissionId, { tenant, submissionId, intakeId, stampedAt: at, status });
+}
+
+export function createPublications(tables: Tables): Publications {
+  const inOrder = (filter: PublicationFilter): Publication[] =>
+    [...tables.publications.values()].filter((one) => matches(one, filter)).sort((a, b) => (isAfter(a, b) ? 1 : -1));
+  const withRow = (publication: Publication) => {
+    const stored = publication.status === "live" ? tables.submissions.get(publication.submissionId) : undefined;
+    return { ...publication, ...(stored && { row: stored.row }) };
+  };
+  return {
+    // Commits are synchronous, so none is ever in flight.
+    horizon: () => answer(tables, () => tables.now()),
+    list: (filter, { limit, after, rows }) =>
+      answer(tables, () => {
+        const page = inOrder(filter).filter((one) => after === undefined || isAfter(one, after));
+        return rows ? page.slice(0, limit).map(withRow) : page.slice(0, limit);
+      }),
+    count: (filter, atMost) => answer(tables, () => Math.min(atMost, inOrder(filter).length)),
+    get: (submissionId) =>
+      answer(tables, () => {
+        const found = tables.publications.get(submissionId);
+        return found && withRow(found);
+      }),
+    earliest: () => answer(tables, () => inOrder({ until: Number.POSITIVE_INFINITY })[0]?.stampedAt),
+    restamp: (intakeId, to, limit) =>
+      answer(tables, () => {
+        const from = to === "live" ? "withdrawn" : "live";
+        const found = [...tables.publications.values()].filter(
+          (one) => one.intakeId === intakeId && one.status === from,
+        );
+        for (const one of found.slice(0, limit)) Object.assign(one, { status: to, stampedAt: tables.now() });
+        return Math.min(limit, found.length);
+      }),
+  };
+}
+
+const matches = ({ intakeId, stampedAt }: Publication, filter: PublicationFilter): boolean =>
+  (filter.intakeId === undefined || intakeId === filter.intakeId) &&
+  stampedAt >= (filter.from ?? 0) &&
+  stampedAt < filter.until;
+
+const isAfter = (one: PublicationPlace, other: PublicationPlace): boolean =>
+  one.stampedAt === other.stampedAt ? one.submissionId > other.submissionId : one.stampedAt > other.stampedAt;

@@ -1,0 +1,51 @@
+/** Statements on the typed tables of `packages/store-sql`, in SQLite's dialect. */
+import { type ColumnOf, createSql, kindOf, type Row, type Sql, type Table } from "@formbridge/store-sql";
+import type { Database, RunResult, Statement } from "better-sqlite3";
+
+export const { sql, pick } = createSql({
+  schema: "",
+  read: (kind, column) => (kind === "hash" ? `lower(hex(${column}))` : column),
+});
+
+type Value = string | number | null;
+
+export const prepare = <Result, Values extends Value[] = Value[]>(
+  db: Database,
+  { text }: Sql<Result>,
+): Statement<Values, Result> => db.prepare<Values, Result>(text);
+
+/** A value to bind. SQLite has no booleans. */
+const bound = (value: unknown): Value => (typeof value === "boolean" ? Number(value) : (value as Value));
+
+const placeholder = (table: Table, name: string): string =>
+  kindOf(table, name as never) === "hash" ? "unhex(?)" : "?";
+
+/** `name = ?` for each column. */
+export const assign = <T extends Table>(table: T, ...names: ColumnOf<T>[]): string =>
+  names.map((name) => `${name} = ${placeholder(table, name)}`).join(", ");
+
+/** The values of these columns, in order. */
+export const valuesOf = <Name extends string>(names: readonly Name[], row: { [One in Name]: unknown }): Value[] =>
+  names.map((name) => bound(row[name]));
+
+interface InsertOptions<Name> {
+  columns: readonly Name[];
+  /** Columns that only this store has. */
+  own?: readonly string[];
+  /** For example `INSERT OR IGNORE`. */
+  verb?: string;
+  conflict?: string;
+}
+
+/** An INSERT of typed rows; the values of `own` columns come after the row. */
+export function prepareInsert<T extends Table, Name extends ColumnOf<T>>(
+  db: Database,
+  table: T,
+  { columns, own = [], verb = "INSERT", conflict = "" }: InsertOptions<Name>,
+): (row: Pick<Row<T>, Name>, ...own: number[]) => RunResult {
+  const places = [...columns.map((name) => placeholder(table, name)), ...own.map(() => "?")];
+  const statement = db.prepare<Value[]>(
+    `${verb} INTO ${table.name} (${[...columns, ...own].join(", ")}) VALUES (${places.join(", ")}) ${conflict}`,
+  );
+  return (row, ...rest) => statement.run(...valuesOf(columns, row), ...rest);
+}
