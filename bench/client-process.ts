@@ -8,7 +8,7 @@ export interface Client {
   stop(): void;
 }
 
-/** The load comes from a process of its own: its work must not be counted as ours. */
+/** The load comes from a separate process, so that its work isn't counted as ours. */
 export function startClient(): Client {
   const child = fork(fileURLToPath(new URL("client/main.ts", import.meta.url)));
   return {

@@ -5,19 +5,19 @@ import { Client } from "pg";
 import { createCluster, stopImmediately } from "../test/support/services/start-postgres.ts";
 import { cpuSecondsOf } from "./processes.ts";
 
-/** A PostgreSQL of the bench's own that waits for the disk. */
+/** A PostgreSQL for the benchmark, with fsync. */
 export interface BenchPostgres {
-  /** A new, empty database: its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(name: string): Promise<string>;
-  /** Runs statements in a database of it. */
+  /** Runs statements in one of its databases. */
   run(url: string, sql: string): Promise<Record<string, unknown>[]>;
-  /** Seconds of CPU that all its processes have used until now. */
+  /** Seconds of CPU that all its processes have used so far. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
 export async function startBenchPostgres(): Promise<BenchPostgres> {
-  // Not below the private folder of the run: PostgreSQL runs as an account of its own.
+  // Not inside the run's private folder: PostgreSQL runs as another user.
   const folder = mkdtempSync(join(tmpdir(), "formbridge-bench-postgres-"));
   const cluster = await createCluster(folder, { fsync: "on" });
   const server = await cluster.run();

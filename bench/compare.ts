@@ -10,9 +10,9 @@ export interface Measure {
   opsPerSecond: number;
   p50: number;
   p99: number;
-  /** Server CPU per operation, in microseconds: what is left of the truth when other programs share the machine. */
+  /** Server CPU per operation, in microseconds: the most reliable figure when other programs share the machine. */
   cpuMicros: number;
-  /** The same of the database beside it; zero without one. */
+  /** The same for the database; zero without one. */
   databaseCpuMicros: number;
   rss: number;
   bytes: number;
@@ -22,13 +22,13 @@ export interface Measure {
 export const KINDS = ["create", "setFields", "read"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A server with the submissions that the bench works on there. */
+/** A server with the submissions that the benchmark uses there. */
 export interface Side {
   server: Server;
   tokens: string[];
-  /** A database of its own processes: what they use is told apart from the server's. */
+  /** A database in separate processes, whose CPU is reported separately. */
   database?: { cpuSeconds(): number };
-  /** Its requests are tool calls. */
+  /** Requests are sent as tool calls. */
   mcp?: true;
 }
 
@@ -36,12 +36,12 @@ export interface Pairing {
   kind: Kind;
   base: Measure;
   other: Measure;
-  /** Medians of the rounds' own ratios: both rounds of a pair saw the same machine. */
+  /** Medians of the rounds' own ratios: both rounds of a pair ran under the same conditions. */
   throughputRatio: number;
   p99Ratio: number;
 }
 
-/** One round of each side, right after each other. */
+/** One round of each side, one right after the other. */
 export interface MeasuredPair {
   base: Measure;
   other: Measure;
@@ -60,7 +60,10 @@ const loadOf = (kind: Kind, { server, tokens, mcp }: Side): Load => ({
 
 const portsOf = ({ port, otherPorts }: Server) => ({ port, ...(otherPorts && { otherPorts }) });
 
-/** Creates the submissions of a side, a multiple of the connections and all written to once, so that reads and writes meet a filled form. */
+/**
+ * Creates a side's submissions, a multiple of the connections, each written to once, so that reads and writes work on a
+ * filled form.
+ */
 export async function createSide(client: Client, server: Server, submissions: number): Promise<Side> {
   const job = { ...portsOf(server), connections: CONNECTIONS, until: { operationsEach: submissions / CONNECTIONS } };
   const created = await client.run({ ...job, load: { kind: "create", apiKey: server.apiKey } });
@@ -107,7 +110,7 @@ function middle(rounds: readonly Measure[]): Measure {
   };
 }
 
-/** Rounds of both sides in turn, the first one changing, so that a busy minute of the machine hits both. */
+/** Alternates rounds of both sides, and which comes first, so that a busy minute affects both. */
 export async function measurePairs(
   client: Client,
   [base, other]: [Side, Side],

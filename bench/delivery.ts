@@ -6,19 +6,19 @@ import { ADMIN_KEY, startOurs } from "./server-process.ts";
 export interface DeliveryRate {
   deliveries: number;
   perSecond: number;
-  /** Plain requests to the same receiver, as many at a time, in the same run. */
+  /** Plain requests to the same receiver with the same concurrency, in the same run. */
   floorPerSecond: number;
 }
 
 const DELIVERIES = 5_000;
-/** As many as one destination gets by default. */
+/** The default limit for one destination. */
 const AT_ONCE = 32;
 const CLIENTS = 32;
 const WARM_UP = 1_000;
 
 interface Receiver {
   url: string;
-  /** Resolves when so many more requests have come, with that moment. */
+  /** Resolves when this many more requests have arrived, with the time of the last. */
   received(more: number): Promise<number>;
   stop(): void;
 }
@@ -57,7 +57,7 @@ async function call(url: string, method: "PUT" | "POST", body: object): Promise<
   return told;
 }
 
-/** Submits while nobody delivers, so that only the delivering is measured. */
+/** Submits while nothing is delivered, so that only delivery is measured. */
 async function fillOutbox(folder: string, url: string): Promise<void> {
   const server = await startOurs(folder, { env: { FORMBRIDGE_WORKER: "off" } });
   const base = `http://127.0.0.1:${server.port}`;
@@ -90,13 +90,13 @@ async function floor(url: string): Promise<number> {
   return DELIVERIES / seconds;
 }
 
-/** How many submissions a second an embedded server delivers to a receiver on the same machine. */
+/** How many submissions per second an embedded server delivers to a receiver on the same machine. */
 export async function measureDelivery(folder: string): Promise<DeliveryRate> {
   const receiver = await startReceiver();
   try {
     const floorPerSecond = await floor(receiver.url);
     await fillOutbox(folder, receiver.url);
-    // It starts to deliver before it has said that it listens: the warm-up is what came until then.
+    // Delivery starts before the server reports that it listens; what arrives until then is the warm-up.
     const warm = receiver.received(WARM_UP);
     const all = receiver.received(DELIVERIES);
     const server = await startOurs(folder, { env: { FORMBRIDGE_ALLOW_PRIVATE_TARGETS: "1" } });

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** The current token of a copy: any process that knows its number can name it. */
+/** The current token of a copy, derived from its number so that any process can compute it. */
 export const tokenOfCopy = (number: number): string => `rtok_${sha256(`copy ${number}`).toString("base64url")}`;
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -11,11 +11,13 @@ const sha256 = (text: string): Buffer => createHash("sha256").update(text).diges
 const columnsOf = (db: Database, table: string): string[] =>
   db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
 
-/** `INSERT … SELECT` of a table's rows of submission 1 for every number, with some columns made anew and some left out. */
+/**
+ * `INSERT … SELECT` of submission 1's rows of a table for every number, with some columns computed and some left out.
+ */
 function copyRows(db: Database, table: string, made: Record<string, string>): void {
   const columns = columnsOf(db, table).filter((name) => made[name] !== "");
   const values = columns.map((name) => made[name] ?? `row.${name}`);
-  // From a table of its own: a SELECT from the table that it fills would be written down twice.
+  // From a separate table: a SELECT from the table being filled would be materialized first.
   db.exec(`
     CREATE TEMP TABLE first_of_${table} AS SELECT * FROM ${table} WHERE sid = 1;
     INSERT INTO ${table} (${columns.join(", ")})
@@ -24,8 +26,8 @@ function copyRows(db: Database, table: string, made: Record<string, string>): vo
 }
 
 /**
- * Fills a database with copies of its first submission: the rows that the product itself wrote, under new ids and tokens. The
- * order of sids is the order of ids and of times, as in a database that grew: each is a millisecond younger.
+ * Fills a database with copies of its first submission: the rows that the product itself wrote, with new ids and
+ * tokens. As in a database that grew, sids, ids and times are in the same order, one millisecond apart.
  */
 export function fillWithCopies(folder: string, copies: number): { tokens: number; events: number } {
   const db = new Sqlite(join(folder, "formbridge.db"));
@@ -46,23 +48,19 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
   copyRows(db, "submissions", { sid: "number", submission_id: "id", expires_at, doc });
   copyRows(db, "tokens", {
     sid: "number",
-    head: "abs(random()) >> 11",
     hash: `iif(row.version = ${last}, token_hash(number), randomblob(32))`,
     issued_at: "row.issued_at + number",
     expires_at,
   });
-  db.function("head_of", { deterministic: true }, (hash: unknown) =>
-    Number.parseInt((hash as Buffer).toString("hex").slice(0, 13), 16),
-  );
-  db.exec(`UPDATE tokens SET head = head_of(hash) WHERE version = ${last}`);
-  const one = db.prepare<[], { last: number; events: number }>(
-    "SELECT max(position) AS last, sum(json_array_length(events)) AS events FROM commits WHERE sid = 1",
-  );
-  const { last: width, events } = one.get() ?? { last: 0, events: 0 };
-  copyRows(db, "commits", {
+  const { last: width, events } = db
+    .prepare<[], { last: number; events: number }>(
+      "SELECT max(position) AS last, count(*) AS events FROM events WHERE sid = 1",
+    )
+    .get() ?? { last: 0, events: 0 };
+  copyRows(db, "events", {
     position: `row.position + (number - 1) * ${width}`,
     sid: "number",
-    events: `replace(row.events, '"evt_', '"evt_' || number || '_')`,
+    event_id: "'evt_' || number || substr(row.event_id, 4)",
   });
   const tokens = db.prepare<[], number>("SELECT count(*) FROM tokens").pluck().get() ?? 0;
   const filled = { tokens, events: events * (copies + 1) };
@@ -71,7 +69,7 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
   return filled;
 }
 
-/** What the machine still holds back would be written during the measurement. */
+/** Otherwise the system would write it back during the measurement. */
 function syncFile(path: string): void {
   const file = openSync(path, "r+");
   fsyncSync(file);

@@ -6,11 +6,11 @@ import { fillWithCopies, tokenOfCopy } from "./fill.ts";
 import { startOurs } from "./server-process.ts";
 import { writeTemplate } from "./template.ts";
 
-/** Writes of the submission that is copied; each leaves a token. */
+/** Writes to the submission that is copied; each creates a token. */
 export const TOKENS_EACH = 10;
 const SMALL = 10_000 / TOKENS_EACH;
 const LARGE = 2_000_000 / TOKENS_EACH;
-/** As many submissions are worked on in both files, spread over the whole of each. */
+/** The same number of submissions is used in both files, spread over the whole file. */
 const WORKED_ON = 960;
 
 export interface Growth {
@@ -26,7 +26,7 @@ export function spreadTokens(copies: number): string[] {
   return Array.from({ length: WORKED_ON }, (_, index) => tokenOfCopy(2 + Math.floor(index * step)));
 }
 
-/** The same load on a small file and on one two hundred times as large, in turn. */
+/** The same load on a small file and on one two hundred times as large, alternating. */
 export async function measureGrowth(client: Client, folder: string, rounds: Rounds): Promise<Growth> {
   const small = join(folder, "small");
   const large = join(folder, "large");

@@ -9,20 +9,20 @@ const OLD = 3_950;
 const WINDOW = 100;
 
 export interface HistoryGrowth {
-  /** Milliseconds of one write, alone on its connection. */
+  /** Milliseconds per write, with nothing else on the connection. */
   youngMs: number;
   oldMs: number;
   ratio: number;
 }
 
 /**
- * Does a write cost more on a submission that has seen thousands of them? Writes 50–150 of young submissions against writes
- * 3,950–4,050 of old ones, one after the other on one connection and in turn: both see the same machine.
+ * Does a write cost more on a submission that has seen thousands? Compares writes 50–150 of young submissions with
+ * writes 3,950–4,050 of old ones, alternating on one connection so that both run under the same conditions.
  */
 export async function measureHistory(client: Client, server: Server): Promise<HistoryGrowth> {
   const { tokens } = await createSide(client, server, CONNECTIONS);
   const { port } = server;
-  // Each of them has seen two writes by now: the create, and one of fields.
+  // Each has seen two writes by now: the create and one setFields.
   const age = async (some: string[], writes: number): Promise<string[]> => {
     const load = { kind: "setFields" as const, tokens: some };
     return (await client.run({ port, connections: some.length, until: { operationsEach: writes - 2 }, load })).tokens;

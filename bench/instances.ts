@@ -10,12 +10,12 @@ const SUBMISSIONS = 1024;
 export interface Instances {
   setFields: Pairing;
   read: Pairing;
-  /** Cores that one instance, its database and the load kept busy. */
+  /** Cores kept busy by one instance, its database and the load. */
   busyCores: number;
   cores: number;
 }
 
-/** Both answer for the same submissions; the connections of the load are spread over them. */
+/** Both serve the same submissions; the load's connections are spread over them. */
 const asOne = (one: Server, other: Server): Server => ({
   ...one,
   name: "two instances",
@@ -27,7 +27,7 @@ const asOne = (one: Server, other: Server): Server => ({
 const busyCoresOf = ({ opsPerSecond, cpuMicros, databaseCpuMicros, clientCpu }: Measure): number =>
   (opsPerSecond * (cpuMicros + databaseCpuMicros)) / 1e6 + clientCpu;
 
-/** One instance against two on the same database, in turn. */
+/** One instance against two on the same database, alternating. */
 export async function measureInstances(client: Client, folder: string, rounds: Rounds): Promise<Instances> {
   const database = await startBenchPostgres();
   const servers: Server[] = [];

@@ -8,14 +8,17 @@ import type { Client } from "./client-process.ts";
 import { compare, createSide, type Pairing, type Rounds, type Side } from "./compare.ts";
 import { type Server, startOurs } from "./server-process.ts";
 import { median } from "./stats.ts";
+import { type ToolTokens, tokensOf } from "./tool-tokens.ts";
 
 export interface McpMeasures {
-  /** Tool calls beside the same operation over plain HTTP, on one server. */
+  /** Tool calls against the same operation over plain HTTP, on one server. */
   pairings: Pairing[];
-  /** The list of 100 intakes, each with tools of its own. */
+  /** The list for 100 intakes, each with its own tools. */
   listMs: number;
   listedTools: number;
-  /** From the start of `formbridge mcp` to its first answer. */
+  /** How much of a model's context the default list of the example intakes takes. */
+  tokens: ToolTokens;
+  /** From the start of `formbridge mcp` to its first response. */
   startMs: number;
 }
 
@@ -52,9 +55,9 @@ function manyIntakes(folder: string): string {
 }
 
 interface Listing {
-  /** To the last byte; what a client makes of it is its own time. */
+  /** Until the last byte; parsing isn't included. */
   ms: number;
-  tools: number;
+  tools: Parameters<typeof tokensOf>[0];
 }
 
 async function list({ port, apiKey }: Server): Promise<Listing> {
@@ -67,9 +70,11 @@ async function list({ port, apiKey }: Server): Promise<Listing> {
   });
   const bytes = await answer.arrayBuffer();
   const ms = performance.now() - began;
-  const { result } = JSON.parse(Buffer.from(bytes).toString()) as { result: { tools: unknown[]; nextCursor?: string } };
+  const { result } = JSON.parse(Buffer.from(bytes).toString()) as {
+    result: { tools: Listing["tools"]; nextCursor?: string };
+  };
   if (result.nextCursor !== undefined) throw new Error("the list has pages");
-  return { ms, tools: result.tools.length };
+  return { ms, tools: result.tools };
 }
 
 async function listing(folder: string): Promise<{ listMs: number; listedTools: number }> {
@@ -81,13 +86,22 @@ async function listing(folder: string): Promise<{ listMs: number; listedTools: n
     const { tools } = await list(server);
     const times: number[] = [];
     for (let turn = 0; turn < LISTS; turn++) times.push((await list(server)).ms);
-    return { listMs: median(times), listedTools: tools };
+    return { listMs: median(times), listedTools: tools.length };
   } finally {
     await server.stop();
   }
 }
 
-/** Starts it as a host does, asks at once, and takes the time until it answers. */
+async function contextTaken(folder: string): Promise<ToolTokens> {
+  const server = await startOurs(join(folder, "mcp-tokens"), { intakes: join(root, "examples/intakes") });
+  try {
+    return tokensOf((await list(server)).tools);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Starts it as a host does, sends a request at once, and measures the time until the response. */
 async function startOnce(folder: string): Promise<number> {
   const { PATH = "", HOME = "" } = process.env;
   const env = {
@@ -114,7 +128,7 @@ async function startOnce(folder: string): Promise<number> {
 
 async function starting(folder: string): Promise<number> {
   const own = join(folder, "mcp-stdio");
-  // The first one makes the file, and brings the modules into the machine's cache.
+  // The first start creates the file and loads the modules into the page cache.
   await startOnce(own);
   const times: number[] = [];
   for (let turn = 0; turn < STARTS; turn++) times.push(await startOnce(own));
@@ -123,5 +137,6 @@ async function starting(folder: string): Promise<number> {
 
 export async function measureMcp(client: Client, folder: string, rounds: Rounds): Promise<McpMeasures> {
   const pairings = await againstHttp(client, folder, rounds);
-  return { pairings, ...(await listing(folder)), startMs: await starting(folder) };
+  const tokens = await contextTaken(folder);
+  return { pairings, ...(await listing(folder)), tokens, startMs: await starting(folder) };
 }

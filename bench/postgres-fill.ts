@@ -1,6 +1,6 @@
 import type { BenchPostgres } from "./cluster.ts";
 
-/** `INSERT … SELECT` of a table's rows for every number, with some columns made anew and some left to their default. */
+/** `INSERT … SELECT` of a table's rows for every number, with some columns computed and some left to their default. */
 const copyRows = (table: string, columns: readonly string[], made: Record<string, string>): string => {
   const kept = columns.filter((name) => made[name] !== "");
   return `INSERT INTO formbridge.${table} (${kept.join(", ")})
@@ -8,14 +8,17 @@ const copyRows = (table: string, columns: readonly string[], made: Record<string
     FROM first_of_${table} AS t CROSS JOIN numbers AS c`;
 };
 
-/** As `tokenOfCopy` names it. */
+/** The same as `tokenOfCopy`. */
 const TOKEN = "'rtok_' || translate(encode(sha256(convert_to('copy ' || c.number, 'UTF8')), 'base64'), '+/=', '-_')";
 const EXPIRES_AT = "t.expires_at + c.number - 1";
 const hexOf = (text: string): string => `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`;
 
 const FILLED = "('formbridge.submissions'::regclass, 'formbridge.tokens'::regclass, 'formbridge.events'::regclass)";
 
-/** Millions of rows in the order of nothing go into a table without indexes; they are built after it, as by a restore. */
+/**
+ * Fills tables without their indexes and builds these afterwards, as a restore does: inserting millions of rows in
+ * random index order would be slow.
+ */
 async function withoutIndexes(postgres: BenchPostgres, databaseUrl: string, fill: string): Promise<void> {
   const constraints = await postgres.run(
     databaseUrl,
@@ -37,8 +40,8 @@ async function withoutIndexes(postgres: BenchPostgres, databaseUrl: string, fill
 }
 
 /**
- * Fills a database with copies of its one submission, under new ids and tokens, in the order of ids as in one that grew, and each
- * a millisecond younger. Of the events, those of the last write are copied: what is measured reads none of them.
+ * Fills a database with copies of its one submission, with new ids and tokens, in id order as in a database that grew,
+ * one millisecond apart. Only the events of the last write are copied: the measured operations read none.
  */
 export async function fillWithCopies(
   postgres: BenchPostgres,

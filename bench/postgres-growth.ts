@@ -10,7 +10,7 @@ import { writeTemplate } from "./template.ts";
 const SMALL = 10_000 / TOKENS_EACH;
 const LARGE = 5_000_000 / TOKENS_EACH;
 
-/** The same load on a small database and on one five hundred times as large, in turn, in one PostgreSQL. */
+/** The same load on a small database and on one five hundred times as large, alternating, in one PostgreSQL. */
 export async function measurePostgresGrowth(
   client: Client,
   folder: string,

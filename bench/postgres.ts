@@ -6,7 +6,7 @@ import { startOurs, startPostgresFloor } from "./server-process.ts";
 
 const SUBMISSIONS = 1024;
 
-/** Ours against bare Fastify with one statement a request, each on a database of one PostgreSQL that waits for the disk. */
+/** Ours against bare Fastify with one statement per request, each on its own database of one PostgreSQL with fsync. */
 export async function measurePostgres(client: Client, parent: string, rounds: Rounds): Promise<Pairing[]> {
   const database = await startBenchPostgres();
   try {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** Of the clock that the kernel counts CPU time by. */
+/** The kernel's unit for CPU time. */
 const TICKS_A_SECOND = 100;
 
-/** Seconds of CPU of a process, and of those of its children that have ended. Zero when it has ended itself. */
+/** Seconds of CPU of a process, and of its children that have exited. Zero if it has exited itself. */
 export function cpuSecondsOf(pid: number): { own: number; ended: number } {
   const ticks = statOf(pid).slice(11, 15).map(Number);
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = ticks;

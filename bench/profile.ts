@@ -1,6 +1,7 @@
 /**
- * Where the server's time goes: `node bench/profile.ts <create|setFields|read> [ours|floor|postgres]` loads it for a while
- * under --cpu-prof (`postgres`: ours on PostgreSQL) and prints microseconds per operation by function, by file, and by our own function with everything that it calls.
+ * Shows where the server spends its time: `node bench/profile.ts <create|setFields|read> [ours|floor|postgres]` runs a
+ * load under --cpu-prof (`postgres`: ours on PostgreSQL) and prints microseconds per operation by function, by file,
+ * and by our own functions including everything they call.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +36,7 @@ const placeOf = ({ callFrame: { url, functionName, lineNumber } }: ProfileNode):
 };
 const fileOf = (node: ProfileNode): string => placeOf(node).split(" ")[1]?.replace(/:\d+$/, "") || placeOf(node);
 
-/** Self time of every node within a span of the system's steady clock; microseconds. */
+/** Self time in microseconds of every node, within a span of the system's monotonic clock. */
 function selfTimes({ samples, timeDeltas, startTime }: Profile, [from, to]: [number, number]): Map<number, number> {
   const self = new Map<number, number>();
   let clock = startTime;
@@ -47,7 +48,7 @@ function selfTimes({ samples, timeDeltas, startTime }: Profile, [from, to]: [num
   return self;
 }
 
-/** Self time by place and by file, and inclusive time by place; microseconds. */
+/** Self time by function and by file, and inclusive time by function, in microseconds. */
 function account(profile: Profile, span: [number, number]) {
   const { nodes } = profile;
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -65,7 +66,7 @@ function account(profile: Profile, span: [number, number]) {
     const within = new Set(above).add(place);
     let total = own;
     for (const child of node.children ?? []) total += walk(byId.get(child) as ProfileNode, within);
-    // A recursive function counts once, at its outermost call.
+    // Count a recursive function once, at its outermost call.
     if (!above.has(place)) add(inclusive, place, total);
     return total;
   }

@@ -1,14 +1,16 @@
-/** What the bench asks of its client process, and what it hears back. `mcp`: by a tool call in place of a request of its own. */
+/**
+ * What the benchmark sends to its client process, and what comes back. `mcp`: use tool calls instead of HTTP requests.
+ */
 export type Load = (
   | { kind: "create"; apiKey: string }
-  /** Each connection writes to its own share of the submissions, and carries their tokens on. */
+  /** Each connection writes to its own share of the submissions, and keeps track of their tokens. */
   | { kind: "setFields"; tokens: string[] }
   | { kind: "read"; tokens: string[] }
-  /** Create one, write to it, read it, leave it: for ever. */
+  /** Create one, write to it, read it, leave it, repeat. */
   | { kind: "mixed"; apiKey: string }
 ) & { mcp?: true };
 
-/** It ends by time, or after so many operations of each connection. */
+/** Ends after a time, or after this many operations per connection. */
 export type Until = { seconds: number } | { operationsEach: number };
 
 export interface Job {
@@ -18,9 +20,12 @@ export interface Job {
   connections: number;
   until: Until;
   load: Load;
-  /** Each connection sends one request in so many milliseconds; without it, the next one as soon as it is answered. */
+  /**
+   * Each connection sends one request per this many milliseconds; by default, the next as soon as the previous one is
+   * answered.
+   */
   everyMs?: number;
-  /** Every latency in the order of the answers, not only the percentiles. */
+  /** Every latency in the order of responses, not only the percentiles. */
   keepLatencies?: true;
 }
 
@@ -30,11 +35,11 @@ export interface JobResult {
   /** In milliseconds. */
   p50: number;
   p99: number;
-  /** Of one answer's body. */
+  /** Size of one response body. */
   bytes: number;
-  /** Share of one core that the client used: near 1, it was the client that was measured. */
+  /** Share of one core that the client used: near 1, the client was the bottleneck. */
   clientCpu: number;
-  /** The tokens that are current now, in the order in which they were given or made. */
+  /** The current tokens, in the order in which they were given or created. */
   tokens: string[];
   latencies?: number[];
 }

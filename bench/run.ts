@@ -1,9 +1,8 @@
 /**
- * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers say
- * how fast the machine is; the ratios are what is promised. `--long` soaks it for ten minutes instead. A flag for a part
- * measures that alone: `--embedded`, `--postgres`; and these, which are not in the whole: `--delivery`, `--mcp` (tool calls
- * against plain HTTP), `--postgres-growth` (5M tokens), `--instances` (two against one), `--token-lookups` (PostgreSQL alone,
- * and Redis in front of it). `--sweep` tells what others notice when 100,000 expire at once (a million with `--long`).
+ * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers depend
+ * on the machine; the ratios are what we promise. `--embedded` and `--postgres` run one part. `--long` soaks the server for ten
+ * minutes instead. These run only when named: `--delivery`, `--mcp`, `--pages`, `--postgres-growth`, `--instances`,
+ * `--token-lookups`, `--telemetry` and `--sweep`. CONTRIBUTING.md says what each compares; RESULTS.md has the latest figures.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -25,6 +24,7 @@ import { measureGrowth } from "./growth.ts";
 import { type HistoryGrowth, measureHistory } from "./history.ts";
 import { measureInstances } from "./instances.ts";
 import { measureMcp } from "./mcp.ts";
+import { measurePages } from "./pages.ts";
 import { measurePostgres } from "./postgres.ts";
 import { measurePostgresGrowth } from "./postgres-growth.ts";
 import {
@@ -34,19 +34,23 @@ import {
   checksOfHistory,
   checksOfInstances,
   checksOfMcp,
+  checksOfPages,
   checksOfPairing,
   checksOfSoak,
   checksOfSweep,
+  checksOfTelemetry,
   print,
   printChecks,
   printInstances,
   printLookups,
   printMeasures,
+  printPages,
   printSweep,
 } from "./report.ts";
 import { type Server, startFloor, startOurs } from "./server-process.ts";
 import { soak } from "./soak.ts";
 import { measureSweep } from "./sweep.ts";
+import { measureTelemetry } from "./telemetry.ts";
 import { measureTokenLookups } from "./token-lookups.ts";
 
 interface Outcome {
@@ -55,12 +59,12 @@ interface Outcome {
 }
 
 const SUBMISSIONS = 1024;
-// Ours has more code for the compiler to warm to than the floor has: after six seconds, much of it still ran as its second compiler
-// leaves it. A short warm-up would measure the compiler.
+// Ours has more code to warm up than the floor: after six seconds, much of it wasn't fully optimized yet, and a short
+// warm-up would measure the compiler.
 const ROUNDS = { count: 7, seconds: 2, warmUpSeconds: 20 };
 /**
- * From one start to the next the same code differs by a twentieth, and from one round to the next, on a shared machine, by more: several
- * starts of both servers, and the median of all their rounds.
+ * The same code varies by 5 % from one start to the next, and by more between rounds on a shared machine; so use
+ * several starts of both servers and the median of all rounds.
  */
 const STARTS = 3;
 const ROUNDS_A_START = { count: 6, seconds: 2, warmUpSeconds: 12 };
@@ -101,7 +105,7 @@ async function againstFloor(client: Client, folder: string): Promise<Outcome> {
   }
   const pairings = KINDS.map((kind) => pairingOf(kind, pairs[kind]));
   printMeasures(pairings, ["floor", "formbridge"]);
-  const checks = pairings.flatMap(checksOfPairing);
+  const checks = pairings.flatMap(checksOfPairing("sqlite"));
   printChecks(checks);
   if (history === undefined) throw new Error("no start measured a long history");
   print("\nLong histories");
@@ -114,10 +118,10 @@ async function againstFloor(client: Client, folder: string): Promise<Outcome> {
 }
 
 async function onPostgres(client: Client, folder: string): Promise<Outcome> {
-  print("\nOn PostgreSQL, against a floor of one statement a request");
+  print("\nOn PostgreSQL, against a floor of one statement per request");
   const pairings = await measurePostgres(client, folder, ROUNDS);
   printMeasures(pairings, ["floor", "formbridge"]);
-  const checks = pairings.flatMap(checksOfPairing);
+  const checks = pairings.flatMap(checksOfPairing("postgres"));
   printChecks(checks);
   return { checks, measured: { postgres: pairings } };
 }
@@ -157,7 +161,7 @@ async function instances(client: Client, folder: string): Promise<Outcome> {
 }
 
 async function tokenLookups(client: Client, folder: string): Promise<Outcome> {
-  print("\nToken look-ups at the port: PostgreSQL alone, and with Redis in front of it");
+  print("\nToken lookups at the port: PostgreSQL alone, and with Redis in front of it");
   const lookups = await measureTokenLookups(client, folder);
   printLookups(lookups);
   return { checks: [], measured: { tokenLookups: lookups } };
@@ -180,19 +184,42 @@ async function mcp(client: Client, folder: string): Promise<Outcome> {
   const measured = await measureMcp(client, folder, ROUNDS);
   printMeasures(measured.pairings, ["HTTP", "MCP"]);
   print(`${measured.listedTools} tools of 100 intakes: listed in ${measured.listMs.toFixed(1)} ms`);
+  const { tools, told, raw } = measured.tokens;
+  print(`${tools} tools of the six example intakes: ${told} tokens in a model's context (${raw} with what hosts keep)`);
   const checks = checksOfMcp(measured);
   printChecks(checks);
   return { checks, measured: { mcp: measured } };
+}
+
+async function pages(_client: Client, folder: string): Promise<Outcome> {
+  print("\nThe form page against a plain HTML form, in a browser slowed down four times");
+  const measured = await measurePages(join(folder, "pages"));
+  printPages(measured);
+  const checks = checksOfPages(measured);
+  printChecks(checks);
+  return { checks, measured: { pages: measured } };
+}
+
+async function telemetry(client: Client, folder: string): Promise<Outcome> {
+  print("\nMetrics and the log of requests on, against off");
+  const measured = await measureTelemetry(client, folder, ROUNDS);
+  printMeasures(measured.pairings, ["off", "on"]);
+  print(`a scrape with 200 intakes: ${measured.scrapeMs.toFixed(1)} ms`);
+  const checks = checksOfTelemetry(measured);
+  printChecks(checks);
+  return { checks, measured: { telemetry: measured } };
 }
 
 const PARTS = {
   "--embedded": embedded,
   "--delivery": delivery,
   "--mcp": mcp,
+  "--pages": pages,
   "--postgres": onPostgres,
   "--postgres-growth": postgresGrowth,
   "--instances": instances,
   "--token-lookups": tokenLookups,
+  "--telemetry": telemetry,
 };
 
 async function bench(client: Client, folder: string): Promise<Outcome> {
@@ -223,7 +250,7 @@ async function longBench(client: Client, folder: string): Promise<Outcome> {
 }
 
 async function sweepBench(client: Client, folder: string): Promise<Outcome> {
-  print("Submissions that expire all at once, while others write");
+  print("Submissions that expire at the same time, while others write");
   const outcome: Outcome = { checks: [], measured: {} };
   const chosen = (["embedded", "postgres"] as const).filter((store) => process.argv.includes(`--${store}`));
   for (const store of chosen.length === 0 ? (["embedded", "postgres"] as const) : chosen) {
@@ -248,7 +275,7 @@ function save(name: string, { checks, measured }: Outcome): void {
 }
 
 const isLong = process.argv.includes("--long");
-// On the disk of the temporary folder: what is measured is fsync, too.
+// On the disk of the temporary folder, because fsync is measured too.
 const folder = mkdtempSync(join(tmpdir(), "formbridge-bench-"));
 const client = startClient();
 try {

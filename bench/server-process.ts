@@ -12,13 +12,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export interface Server {
   name: string;
   port: number;
-  /** Of other processes that answer for the same submissions. */
+  /** Ports of other processes that serve the same submissions. */
   otherPorts?: number[];
-  /** The key of the agent that creates. */
+  /** The API key of the agent that creates. */
   apiKey: string;
-  /** Megabytes that it has in memory now. */
+  /** Resident memory in megabytes. */
   rss(): number;
-  /** Seconds of CPU that it has used until now. */
+  /** Seconds of CPU used so far. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -31,14 +31,14 @@ interface Start {
 
 interface OursOptions {
   nodeOptions?: string[];
-  /** Instead of the embedded file. */
+  /** Replaces the embedded file. */
   databaseUrl?: string;
-  /** Instead of the benchmark's own. */
+  /** Replaces the benchmark's own. */
   intakes?: string;
   env?: Record<string, string>;
 }
 
-/** FormBridge as it is started by everybody, with the rate limits off and everything else at its default. */
+/** FormBridge as started normally, with rate limits off and everything else at its default. */
 export async function startOurs(folder: string, options: OursOptions = {}): Promise<Server> {
   const { nodeOptions = [], databaseUrl, env, intakes = join(root, "bench/intakes") } = options;
   const server = await start({
@@ -72,7 +72,7 @@ async function issueKey(port: number): Promise<string> {
 export const startFloor = (folder: string, nodeOptions: string[] = []): Promise<Server> =>
   start({ name: "floor", args: [...nodeOptions, join(root, "bench/floor/sqlite-server.ts"), folder], env: {} });
 
-/** The floor of PostgreSQL, on an empty database. */
+/** The floor for PostgreSQL, on an empty database. */
 export const startPostgresFloor = (url: string): Promise<Server> =>
   start({ name: "floor", args: [join(root, "bench/floor/postgres-server.ts"), url], env: {} });
 
@@ -96,14 +96,17 @@ async function start({ name, args, env }: Start): Promise<Server> {
   };
 }
 
-/** Both servers print the URL that they listen on. */
+/** Both servers print the URL they listen on. */
 function portOf(child: ChildProcess, name: string): Promise<number> {
   return new Promise((resolve, reject) => {
     let printed = "";
     child.stdout?.on("data", (chunk: Buffer) => {
       printed = (printed + chunk.toString()).slice(-10_000);
       const port = /listening (?:on|at) http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
-      if (port !== undefined) resolve(Number(port));
+      if (port === undefined) return;
+      // Drain its log, or the pipe would fill up and block it.
+      child.stdout?.removeAllListeners("data").resume();
+      resolve(Number(port));
     });
     child.once("exit", (code) => reject(new Error(`${name} ended with ${code} before it listened:\n${printed}`)));
   });

@@ -6,7 +6,7 @@ import { mean } from "./stats.ts";
 
 const SECONDS = 600;
 const SAMPLE_MS = 10_000;
-/** Above this, the memory of minutes 8–10 is more than noise over that of minutes 3–5. */
+/** Beyond this, the growth of memory from minutes 3–5 to minutes 8–10 is more than noise. */
 const MAX_GROWTH = 1.1;
 
 export interface Soak {
@@ -18,7 +18,7 @@ export interface Soak {
   bounded: boolean;
 }
 
-/** Ten minutes of creates, writes and reads: does the server's memory find a level? */
+/** Ten minutes of creates, writes and reads: does the server's memory level off? */
 export async function soak(client: Client, server: Server): Promise<Soak> {
   const rss: Soak["rss"] = [];
   const started = performance.now();

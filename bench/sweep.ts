@@ -10,19 +10,19 @@ import { type Server, startOurs } from "./server-process.ts";
 import { percentile } from "./stats.ts";
 import { writeTemplate } from "./template.ts";
 
-/** A steady load: so many connections, each one write in so many milliseconds. */
+/** A steady load: this many connections, each with one write per interval. */
 const CONNECTIONS = 8;
 const EVERY_MS = 100;
 const WRITTEN_TO = 256;
 const WARM_UP_SECONDS = 4;
-/** Before the sweep, and again after it: a machine is not equally busy all the time. */
+/** Measured before the sweep and again after it, because the machine isn't equally busy all the time. */
 const IDLE_SECONDS = 15;
 const SLICE_SECONDS = 2;
-/** Of the sweep: first nobody writes, then others do, for so long at the most. */
+/** How long the sweep runs without other writes, and then with them, at most. */
 const ALONE_SECONDS = 8;
 const SHARED_SECONDS = 300;
 const MAX_SECONDS = 3_600;
-/** The first sweep comes when everything that is measured before it is done. */
+/** The first sweep comes after everything that is measured before it. */
 const SWEEP_INTERVAL_MS = 40_000;
 const AN_HOUR = 3_600_000;
 const EARLY = 100_000;
@@ -34,24 +34,24 @@ interface Spread {
 
 export interface Sweeping {
   due: number;
-  /** Submissions a second, while nobody writes and while others do. */
+  /** Submissions per second, without and with other writes. */
   alone: number;
   shared: number;
   seconds: number;
-  /** A write, while nothing is swept and during the sweep. */
+  /** Latency of a write, without and during the sweep. */
   idle: Spread;
   sweeping: Spread;
   p99Ratio: number;
-  /** Of the server's CPU, for one submission while nobody writes. */
+  /** Server CPU per submission, without other writes. */
   cpuMicros: number;
-  /** Megabytes: before the sweep, at most during its first 100,000, and at most after these. */
+  /** Megabytes: before the sweep, the peak during its first 100,000, and the peak after these. */
   memory: { before: number; early: number; late?: number };
 }
 
-/** A store that is full of overdue submissions, each a millisecond younger than the one before it. */
+/** A store full of overdue submissions, each one millisecond younger than the previous one. */
 interface Overdue {
   databaseUrl?: string;
-  /** When the oldest expired that is still open. */
+  /** When the oldest submission that is still open was due. */
   oldest(): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ interface Load {
   tokens: string[];
 }
 
-/** Writes at a steady rate, and answers how long each took. */
+/** Writes at a steady rate, and returns each latency. */
 async function write(load: Load, seconds: number): Promise<number[]> {
   const result = await load.client.run({
     port: load.server.port,
@@ -117,7 +117,7 @@ async function write(load: Load, seconds: number): Promise<number[]> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Nobody writes, then others do, then nobody again, until nothing is left. */
+/** First without writes, then with them, then without again, until nothing is left. */
 async function watchSweep(load: Load, due: number, swept: () => Promise<number>) {
   const { server } = load;
   const memory: Sweeping["memory"] = { before: server.rss(), early: 0 };
@@ -126,7 +126,7 @@ async function watchSweep(load: Load, due: number, swept: () => Promise<number>)
   const began = performance.now();
   let done = await swept();
 
-  /** Does something again and again, for so long or until nothing is due. */
+  /** Repeats the work for this long or until nothing is due. */
   async function during(limit: number, work: () => Promise<void>) {
     const from = { done, at: performance.now(), cpu: server.cpuSeconds() };
     const seconds = (): number => (performance.now() - from.at) / 1000;
@@ -142,7 +142,7 @@ async function watchSweep(load: Load, due: number, swept: () => Promise<number>)
   const first = await during(ALONE_SECONDS, () => pause(250));
   const shared = await during(SHARED_SECONDS, async () => {
     const slice = await write(load, SLICE_SECONDS);
-    // In the last slice the sweep ends somewhere: it is neither one nor the other.
+    // The sweep ends somewhere in the last slice, so that slice counts for neither.
     if ((await swept()) < due || latencies.length === 0) latencies.push(...slice);
   });
   const rest = await during(MAX_SECONDS, () => pause(1_000));
@@ -165,11 +165,11 @@ const spread = (latencies: readonly number[]): Spread => ({
 export interface SweepOptions {
   folder: string;
   store: keyof typeof FILLS;
-  /** Submissions that are due. */
+  /** How many submissions are due. */
   due: number;
 }
 
-/** So many submissions are due at once: how fast do they expire, and what do others notice of it? */
+/** With this many submissions due at once: how fast do they expire, and how does that affect others? */
 export async function measureSweep(client: Client, { folder, store, due }: SweepOptions): Promise<Sweeping> {
   mkdirSync(folder, { recursive: true });
   const from = Date.now() - AN_HOUR - due;

@@ -3,13 +3,13 @@ import { startOurs } from "./server-process.ts";
 
 export interface Template {
   folder: string;
-  /** Instead of the embedded file. */
+  /** Replaces the embedded file. */
   databaseUrl?: string;
-  /** Of the one submission; each leaves a token. */
+  /** Writes to the one submission; each creates a token. */
   writes: number;
 }
 
-/** One submission, written by the product itself, for a store to be filled with copies of. */
+/** One submission, written by the product itself, as a template for copies. */
 export async function writeTemplate(client: Client, { folder, databaseUrl, writes }: Template): Promise<void> {
   const server = await startOurs(folder, databaseUrl === undefined ? {} : { databaseUrl });
   try {

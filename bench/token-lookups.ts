@@ -16,14 +16,14 @@ import { writeTemplate } from "./template.ts";
 
 const COPIES = 20_000;
 const LANES = 16;
-/** Look-ups of one round, each of another token. */
+/** Lookups per round, each of a different token. */
 const LOOKUPS = 1_600;
 const ROUNDS = 5;
 
 const MODES = ["sql", "redis", "hybrid"] as const;
-/** `find` asks for the token alone; `load` for the submission that it opens, as every request does. */
+/** `find` looks up only the token; `load` also the submission it opens, as every request does. */
 const ASKED = ["find", "load"] as const;
-/** Cold: Redis has not heard of the token. Hot: it was asked for it before. */
+/** Cold: the token isn't in Redis. Hot: it was looked up before. */
 const WARMTHS = ["cold", "hot"] as const;
 
 export interface Lookup {
@@ -32,7 +32,7 @@ export interface Lookup {
   warmth: (typeof WARMTHS)[number];
   /** Medians of the rounds. */
   opsPerSecond: number;
-  /** With one caller alone: what one look-up takes. */
+  /** With a single caller: the time for one lookup. */
   aloneMicros: number;
   ownCpuMicros: number;
   databaseCpuMicros: number;
@@ -43,7 +43,7 @@ const hashOfCopy = (number: number): string => createHash("sha256").update(token
 interface Setting {
   backend: Backend;
   databaseCpuSeconds(): number;
-  /** Makes Redis forget. */
+  /** Clears Redis. */
   forget(): Promise<void>;
 }
 
@@ -56,11 +56,11 @@ async function lookUp({ backend }: Setting, asked: Lookup["asked"], hash: string
 interface Walk {
   asked: Lookup["asked"];
   tokens: readonly string[];
-  /** Callers at a time. */
+  /** Concurrent callers. */
   lanes: number;
 }
 
-/** Every token once; answers what one look-up took. */
+/** Looks up every token once, and returns the time per lookup. */
 async function walk(setting: Setting, { asked, tokens, lanes }: Walk) {
   const own = process.cpuUsage();
   const database = setting.databaseCpuSeconds();
@@ -90,7 +90,7 @@ async function measureOne(setting: Setting, mode: Lookup["mode"], asked: Lookup[
       if (warmth === "cold") await setting.forget();
       const { micros } = await walk(setting, { asked, tokens: tokens.slice(0, LOOKUPS / 10), lanes: 1 });
       if (warmth === "cold") await walk(setting, { asked, tokens, lanes: LANES });
-      // The first round warms the compiler.
+      // The first round is a warm-up.
       if (round === 0) continue;
       rounds[warmth].push(together);
       alone[warmth].push(micros);
@@ -113,13 +113,13 @@ async function startRedis(folder: string): Promise<{ open(): Promise<Redis>; kil
   const address = parseRedisUrl(`redis://:${password}@127.0.0.1:${server.port}`);
   if (address === undefined) throw new Error("not a Redis URL");
   return {
-    // What a new name has not heard of, it does not know: that is how Redis is made to forget.
+    // A new prefix has no keys, which amounts to clearing Redis.
     open: () => openRedis({ address, prefix: randomBytes(6).toString("hex"), timeoutMs: 5_000 }),
     kill: server.kill,
   };
 }
 
-/** Whose a token is, asked of PostgreSQL alone and with Redis in front of it, at the store's ports. */
+/** Token lookups in PostgreSQL alone and with Redis in front of it, at the store's ports. */
 export async function measureTokenLookups(client: Client, folder: string): Promise<Lookup[]> {
   const postgres = await startBenchPostgres();
   const redisFolder = mkdtempSync(join(tmpdir(), "formbridge-bench-redis-"));

@@ -1,6 +1,6 @@
 /**
- * `node bench/upload.ts`: what one large file costs the server in memory, sent whole and sent by tus. `--long` sends 1 GB instead of
- * 200 MB. Fails when the memory grows by 50 MB or more.
+ * `node bench/upload.ts`: how much memory one large file costs the server, uploaded whole and by tus. `--long` sends 1
+ * GB instead of 200 MB. Fails if memory grows by 50 MB or more.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type RequestOptions, request } from "node:http";
@@ -42,7 +42,7 @@ async function call<Body>(server: Server, path: string, body: object): Promise<B
   return (await response.json()) as Body;
 }
 
-/** Sends pieces as fast as they are taken, and waits for the answer. */
+/** Sends chunks as fast as they are accepted, and waits for the response. */
 async function pour(url: string, options: RequestOptions): Promise<void> {
   const outgoing = request(url, options);
   const answered = new Promise<number>((resolve, reject) => {
@@ -102,7 +102,7 @@ const server = await startOurs(folder, { intakes });
 let isFine = true;
 try {
   const whole = sizeBytes;
-  // The first file also pays for code that was never run, and for the heap that any work needs.
+  // The first file also pays for cold code and for heap that any work needs.
   sizeBytes = 20 * MB;
   for (const [name, send] of Object.entries(WAYS)) await measure(server, name, send);
   sizeBytes = whole;

@@ -5,12 +5,12 @@ export interface HttpAnswer {
   body: string;
 }
 
-/** All connections are read into it: what has come is taken out before the next read. */
+/** Shared by all connections: what was received is copied out before the next read. */
 const received = Buffer.allocUnsafe(64 * 1024);
 
 /**
- * One keep-alive connection with one request at a time, written on a bare socket: a client that parses no more than it needs
- * leaves the machine to the servers that it measures. Takes answers with a Content-Length only.
+ * One keep-alive connection with one request at a time, on a bare socket: a client that parses no more than it needs
+ * leaves the machine to the servers it measures. Only accepts responses with a Content-Length.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -18,7 +18,7 @@ export class Connection {
   #onAnswer: ((answer: HttpAnswer) => void) | undefined;
 
   private constructor(port: number) {
-    // Without a reading stream in between, which would take a sixth more of the client's time.
+    // Reads without a stream, which would cost a sixth more of the client's time.
     const callback = (length: number): boolean => {
       this.#take(received.toString("latin1", 0, length));
       return true;

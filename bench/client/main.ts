@@ -1,4 +1,4 @@
-/** The client process: takes one job at a time from its parent, and answers with what it measured. */
+/** The client process: runs one job at a time for its parent, and reports what it measured. */
 import type { Job, JobResult, Reply } from "../protocol.ts";
 import { percentile } from "../stats.ts";
 import { Connection } from "./connection.ts";
@@ -29,7 +29,7 @@ function drive(connection: Connection, session: Session, run: Run): Promise<void
       const due = everyMs === undefined ? 0 : began + sent * everyMs;
       const early = due - performance.now();
       if (early > 0) setTimeout(() => send(performance.now()), early);
-      // Whoever is kept waiting sends late, and the wait counts.
+      // If the previous response was late, the request is sent late, and the wait counts.
       else send(everyMs === undefined ? performance.now() : due);
     };
     const send = (started: number): void => {

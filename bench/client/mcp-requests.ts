@@ -1,7 +1,7 @@
 import { createBody, type Requests, setFieldsBody, withBody, withKey } from "./requests.ts";
 
 const PROTOCOL = "2026-07-28";
-/** What each request of this revision carries about its client. */
+/** What each request of this revision says about its client. */
 const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": PROTOCOL,
   "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
@@ -37,7 +37,7 @@ function mcpRequest(method: string, params: Params, more = ""): string {
 const callTool = (action: string, args: object, more?: string): string =>
   mcpRequest("tools/call", { name: `formbridge_supplier_${action}`, arguments: args }, more);
 
-/** The same operations as tool calls of the newest protocol. */
+/** The same operations as tool calls of the newest revision. */
 export const byTool: Requests = {
   create: (apiKey, turn) => callTool("create", createBody(turn), withKey(apiKey)),
   setFields: (resumeToken, turn) => callTool("set", { resumeToken, ...setFieldsBody(turn) }),

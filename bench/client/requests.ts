@@ -1,4 +1,4 @@
-/** The requests of the benchmark: both servers get the same ones. Values are ASCII, so a length is a byte count. */
+/** The requests of the benchmark, the same for both servers. Values are ASCII, so a length is a byte count. */
 export interface Requests {
   create(apiKey: string, turn: number): string;
   setFields(token: string, turn: number): string;
@@ -7,7 +7,7 @@ export interface Requests {
 
 const ACTOR = { kind: "agent", id: "bench-agent" };
 
-/** What both ways say. */
+/** The bodies, for HTTP and for MCP. */
 export const createBody = (turn: number) => ({
   actor: ACTOR,
   initialFields: {
@@ -32,7 +32,7 @@ export function withBody(line: string, text: string, more = ""): string {
 
 const DIFFERENT = 1_000;
 
-/** The texts of so many different bodies, each made once: what the client spends on them is missing to the servers. */
+/** A number of different bodies, serialized once: time the client spends on them is lost to the servers. */
 function textsOf(body: (turn: number) => object): (turn: number) => string {
   const texts = Array.from({ length: DIFFERENT }, (_, turn) => JSON.stringify(body(turn)));
   return (turn) => texts[turn % DIFFERENT] as string;
@@ -48,7 +48,7 @@ export const overHttp: Requests = {
   read: (token) => `${head(`GET /resume/${token}`)}\r\n`,
 };
 
-/** The resume token that a body tells; found by its name, as parsing every body would measure the client. */
+/** The resume token in a body; found by its name, because parsing every body would measure the client. */
 export function tokenIn(body: string): string {
   const at = body.indexOf('"resumeToken":"');
   if (at === -1) throw new Error(`no resume token in ${body.slice(0, 300)}`);

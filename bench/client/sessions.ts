@@ -2,13 +2,13 @@ import type { Load } from "../protocol.ts";
 import { byTool } from "./mcp-requests.ts";
 import { overHttp, type Requests, tokenIn } from "./requests.ts";
 
-/** What one connection does: the next request, and what it makes of the answer. */
+/** What one connection does: its next request, and what it does with the response. */
 export interface Session {
   next(): string;
   answered(body: string): void;
 }
 
-/** The sessions of all connections; `tokens` gathers what is current at the end. */
+/** The sessions of all connections; `tokens` collects the current ones at the end. */
 export function createSessions(load: Load, connections: number): { sessions: Session[]; tokens: string[] } {
   const tokens = "tokens" in load ? [...load.tokens] : [];
   const requests = load.mcp ? byTool : overHttp;
@@ -21,7 +21,7 @@ export function createSessions(load: Load, connections: number): { sessions: Ses
   return { sessions: Array.from({ length: connections }, (_, index) => one(index)), tokens };
 }
 
-/** Enough for whoever wants to go on with what was created; a long run must not fill the client's memory. */
+/** Enough to continue with; a long run must not fill the client's memory. */
 const MAX_KEPT = 5_000;
 
 function createSession(requests: Requests, apiKey: string, tokens: string[]): Session {

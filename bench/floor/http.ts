@@ -1,4 +1,4 @@
-/** What both floors answer: the same bodies as ours in length and shape, made without a rule. */
+/** The responses of both floors: the same length and shape as ours, without any rules. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import Fastify from "fastify";
@@ -28,7 +28,7 @@ export interface Found {
   fields: Fields;
 }
 
-/** The rows that every server with resumable submissions must write; each call as durable as one of ours when it resolves. */
+/** The rows that any server with resumable submissions must write. Each call is as durable as ours when it resolves. */
 export interface FloorStore {
   insert(submission: NewSubmission): Promise<void>;
   update(patch: FieldsPatch): Promise<Pick<Found, "submissionId" | "version" | "fields"> | undefined>;
@@ -41,7 +41,7 @@ const { schema } = JSON.parse(readFileSync(new URL("../intakes/supplier.json", i
 const newToken = (): string => `rtok_${randomBytes(32).toString("base64url")}`;
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-/** Constants that make the answers as long as ours. */
+/** Constants that make the responses as long as ours. */
 const FINDINGS = {
   missingFields: ["email"],
   validationErrors: [
@@ -54,7 +54,7 @@ const FILLED = ["company", "contact", "country", "address.street", "address.city
 
 type ByToken = { Params: { token: string } };
 
-/** Serves a floor until it is told to stop, and prints where. */
+/** Serves a floor until it is told to stop, and prints its URL. */
 export async function serveFloor(store: FloorStore): Promise<void> {
   const app = Fastify();
 

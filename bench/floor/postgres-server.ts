@@ -1,12 +1,12 @@
 /**
- * The floor of PostgreSQL: bare Fastify and one statement a request. It keeps no rule: no validation, no rotation check, no
- * chain, no sealing, no idempotency.
+ * The floor for PostgreSQL: bare Fastify and one statement per request. It has no rules: no validation, no rotation
+ * check, no chain, no sealing, no idempotency.
  */
 import { Pool } from "pg";
 import { type Found, serveFloor } from "./http.ts";
 
 const [url = ""] = process.argv.slice(2);
-/** As many as ours has by default. */
+/** The same as our default. */
 const pool = new Pool({ connectionString: url, max: 10 });
 
 await pool.query(`

@@ -1,6 +1,7 @@
 /**
- * The floor of the embedded store: what Fastify and SQLite cost when there is nothing between them. It writes the rows as durably
- * as ours and in groups like ours, and keeps no rule: no validation, no rotation check, no chain, no sealing, no idempotency.
+ * The floor for the embedded store: what Fastify and SQLite cost with nothing in between. It writes rows as durably as
+ * ours and with group commit like ours, but has no rules: no validation, no rotation check, no chain, no sealing, no
+ * idempotency.
  */
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -11,7 +12,7 @@ const [folder = "."] = process.argv.slice(2);
 const db = new Sqlite(join(folder, "floor.db"));
 db.pragma("journal_mode = WAL");
 db.pragma("synchronous = FULL");
-// As much as ours has for writing: with more of it, commits that split a page take longer.
+// The same as ours: with a larger cache, commits that split a page take longer.
 db.pragma("cache_size = -16384");
 db.exec(`
   CREATE TABLE submissions (
@@ -38,7 +39,7 @@ const byToken = db
   )
   .raw();
 
-/** One COMMIT, and so one sync of the disk, for what arrives in one turn of the event loop. */
+/** One COMMIT, and so one fsync, for what arrives in one turn of the event loop. */
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commit = db.prepare("COMMIT");
 const queue: { write: () => void; done: () => void }[] = [];
