@@ -27,10 +27,10 @@ async function call(name: string, given: Record<string, unknown>): Promise<{ res
 }
 
 const started = await call("formbridge_contact_create", { initialFields: { name: "Ada" } });
-const filled = await call("formbridge_contact_set", {
+const filled = await call("formbridge_set_fields", {
   resumeToken: started.resumeToken,
   fields: { email: "ada@example.com", message: "Hello" },
 });
 // The same key for every retry of the same submit.
-await call("formbridge_contact_submit", { resumeToken: filled.resumeToken, idempotencyKey: `submit-${process.pid}` });
+await call("formbridge_submit", { resumeToken: filled.resumeToken, idempotencyKey: `submit-${process.pid}` });
 await client.close();

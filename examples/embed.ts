@@ -1,4 +1,4 @@
-/** A program with a FormBridge inside it: orders that people and agents fill in arrive as calls of a function. */
+/** A program that embeds FormBridge: orders that people and agents fill in arrive as calls of a function. */
 import { readFileSync } from "node:fs";
 import { createFormBridge, type FormBridge } from "@formbridge/server";
 
@@ -9,7 +9,7 @@ export interface Order {
   amount?: number;
 }
 
-/** `save` returns when the order is safe. It may be called twice with one id: for the second time it has nothing to do. */
+/** `save` returns when the order is stored. It may be called twice with the same id; the second call should do nothing. */
 export const startOrders = (
   settings: Record<string, string | undefined>,
   save: (id: string, order: Order) => Promise<void>,

@@ -1,13 +1,13 @@
-/** A receiver of webhooks: it takes what was signed with its secret, and each delivery once. */
+/** A webhook receiver: accepts what is signed with its secret, and processes each delivery once. */
 import { createServer, type Server } from "node:http";
 import { Webhook } from "standardwebhooks";
 
 export function createReceiver(secret: string, take: (delivery: unknown) => Promise<void> | void): Server {
   const verifier = new Webhook(secret);
-  // For the example. Yours is a unique column of the table that you write to, in the same transaction.
+  // For the example only. In production, use a unique column in the table you write to, in the same transaction.
   const seen = new Set<string>();
   return createServer(async (request, response) => {
-    // The body as it came: parsed and written anew, it would have another signature.
+    // Verify the raw body: parsing and serializing it again would change the signature.
     const body = Buffer.concat(await request.toArray()).toString("utf8");
     let delivery: unknown;
     try {

@@ -1,11 +1,11 @@
-/** Verifies a history with SHA-256 alone. Reads the JSON lines of …/events?stream=all&proof=true from standard input. */
+/** Verifies a history with nothing but SHA-256. Reads the JSON lines of …/events?stream=all&proof=true from standard input. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IntakeEvent } from "@formbridge/contract";
 
 const sha256 = (text: string): string => hash("sha256", text, "hex");
 
-/** RFC 8785: names sorted, no space, numbers and text as JSON.stringify writes them. */
+/** RFC 8785: sorted names, no whitespace, numbers and strings as JSON.stringify writes them. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -13,11 +13,11 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
 }
 
-/** Value and salt are erased together: a value without its salt is anybody's. */
+/** Value and salt are erased together: a value without its salt proves nothing. */
 const isRecorded = (value: unknown, salt: string | null, digest: string): boolean =>
   salt === null ? value === null : sha256(salt + canonical(value)) === digest;
 
-/** What is wrong with the first event that does not hold, or nothing. Each stream is a chain of its own. */
+/** What is wrong with the first event that doesn't verify, if any. Each stream is its own chain. */
 export function firstProblem(events: readonly IntakeEvent[]): string | undefined {
   const ends = new Map<string, { seq: number; hash: string }>();
   for (const { actor, payload, proof, hash: claimed, ...envelope } of events) {

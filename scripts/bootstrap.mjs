@@ -1,10 +1,10 @@
 /**
- * What `npm start` and `npm test` call first. Runs on any Node from 20 on, without a dependency: it installs what the lock file
- * names when that has changed, and hands over to the Node that came with it.
+ * Entry point of `npm start`, `npm test` and the other tasks. Runs on Node 20 or later without dependencies: it runs `npm ci` when
+ * the lock file has changed, then starts the task on the Node version that was installed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { installServices } from "./services.mjs";
@@ -36,21 +36,51 @@ function install() {
   const wanted = installedFor();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   process.stderr.write("Installing dependencies (once) ...\n");
-  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which not every registry has. And no
-  // package's own scripts: for one that brings its binaries along, npm would want Python, a compiler and Node's headers.
-  npm("install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts");
-  // But the Node that all this runs on comes by a script, and so do the binaries of platforms that were not thought of.
+  // No install scripts: packages ship prebuilt binaries, and compiling them would need Python and a compiler. The exceptions are
+  // `node`, whose script links its binary, and better-sqlite3 on a platform without a prebuilt one.
+  npm("ci", "--no-audit", "--no-fund", "--ignore-scripts");
   npm("rebuild", "node");
   if (!hasSqliteBinary()) npm("rebuild", "better-sqlite3");
   writeFileSync(stamp, wanted);
 }
 
-/** Each task is a list of commands, run one after the other; the first that fails ends it. */
+const PAGES = "apps/web/dist";
+
+/** A digest of every file that goes into the pages. */
+function pagesSource() {
+  const digest = createHash("sha256").update(installedFor());
+  for (const folder of ["apps/web", "packages/form", "packages/client"]) {
+    const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    for (const file of files.filter((file) => !/[\\/](?:dist|node_modules|test)[\\/]/.test(file)).sort()) {
+      digest.update(file.slice(root.length)).update(readFileSync(file));
+    }
+  }
+  return digest.digest("hex");
+}
+
+/** Builds the web pages if their sources have changed. */
+function buildPages() {
+  const built = join(root, PAGES, ".built");
+  const wanted = pagesSource();
+  if (existsSync(built) && readFileSync(built, "utf8") === wanted) return;
+  const args = ["build", "--config", "apps/web/vite.config.ts", "--logLevel", "error"];
+  const { status } = spawnSync(bin("vite"), args, {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: withOwnNode,
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  writeFileSync(built, wanted);
+}
+
+/** Each task is a list of commands; the first failure stops it. */
 const TASKS = {
   start: [[bin("node"), "apps/server/bin/formbridge.mjs", "serve"]],
   test: [
     [bin("tsc"), "--noEmit"],
-    [bin("tsc"), "--noEmit", "-p", "packages/mcp/form-page"],
+    [bin("tsc"), "--noEmit", "-p", "packages/form"],
+    [bin("tsc"), "--noEmit", "-p", "apps/web"],
     [bin("biome"), "ci", "--error-on-warnings", "."],
     [bin("knip")],
     [bin("vitest"), "run"],
@@ -66,7 +96,7 @@ function run(command, env) {
   return new Promise((resolve) => {
     const [file, ...args] = command;
     const child = spawn(file, args, { cwd: root, stdio: "inherit", env });
-    // The terminal's signals reach the child too; a signal sent to this process alone is passed on.
+    // A terminal signals the whole process group; forward signals sent to this process alone.
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
     child.on("exit", (code, signal) => resolve(signal === null ? code : 1));
   });
@@ -75,14 +105,15 @@ function run(command, env) {
 const [task = "start", ...rest] = process.argv.slice(2);
 const commands = TASKS[task];
 if (commands === undefined) {
-  process.stderr.write(`There is no task ${task}; there are ${Object.keys(TASKS).join(", ")}.\n`);
+  process.stderr.write(`Unknown task "${task}". Tasks: ${Object.keys(TASKS).join(", ")}.\n`);
   process.exit(1);
 }
 install();
-if (task.startsWith("test") || task === "story") installServices();
+const withOwnNode = { ...process.env, PATH: `${join(modules, ".bin")}:${process.env.PATH}` };
+buildPages();
+if (task.startsWith("test")) installServices();
 const env = {
-  ...process.env,
-  PATH: `${join(modules, ".bin")}:${process.env.PATH}`,
+  ...withOwnNode,
   ...(task.endsWith(":long") && { FORMBRIDGE_LONG: "1" }),
 };
 for (const [index, command] of commands.entries()) {

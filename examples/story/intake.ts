@@ -1,7 +1,7 @@
-import type { IntakeDefinition } from "@formbridge/contract";
+import type { Destination, IntakeDefinition } from "@formbridge/contract";
 
-/** A supplier: the agent knows most of it, a human the rest, two people approve, RabbitMQ gets the result. */
-export const supplier = (queueUrl: string): IntakeDefinition => ({
+/** A supplier: the agent knows most of it, a human the rest, two people approve, the destination gets the result. */
+export const supplier = (destination: Destination): IntakeDefinition => ({
   id: "supplier",
   version: "1.0.0",
   name: "New supplier",
@@ -23,5 +23,5 @@ export const supplier = (queueUrl: string): IntakeDefinition => ({
       requiredApprovals: 2,
     },
   ],
-  destination: { kind: "queue", url: queueUrl, name: "suppliers" },
+  destination,
 });

@@ -1,8 +1,9 @@
 /**
- * One submission from its first field to a queue, with everybody who has a part in it. `npm run story` runs it on a file of its own;
- * with FORMBRIDGE_DATABASE_URL and FORMBRIDGE_SECRET set, on PostgreSQL.
+ * One submission from its first field to its destination, with everybody who has a part in it. `npm run story` runs it on a file of
+ * its own; with FORMBRIDGE_DATABASE_URL and FORMBRIDGE_SECRET set, on PostgreSQL. The destination is a queue of RabbitMQ, or a
+ * webhook where RabbitMQ is not installed or with `--webhook`. With `--keep` everything stays up to look at.
  *
- *   agent ──▶ human ──▶ agent ──▶ two reviewers, by mail ──▶ RabbitMQ ──▶ the history is verified
+ *   agent ──▶ human ──▶ agent ──▶ two reviewers, by mail ──▶ RabbitMQ or a webhook ──▶ the history is verified
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +11,7 @@ import { join } from "node:path";
 import { createFormBridge } from "@formbridge/server";
 import { firstProblem } from "../verify-history.ts";
 import { supplier } from "./intake.ts";
-import { type Running, startListener, startMailServer, startQueue, until } from "./servers.ts";
+import { type Running, startListener, startMailServer, startReceiver, until } from "./servers.ts";
 
 const EVENT_SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGUgbGlzdGVuZXIgaGVyZQ==";
 const PDF = Buffer.from("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n");
@@ -75,11 +76,22 @@ async function approve(url: string, mail: string): Promise<Answer> {
   return await call("POST", url + link, { body: { decision: "approved" }, headers: { prefer: "wait=20" } });
 }
 
-async function play(running: Running[]): Promise<void> {
+/** What a visitor needs to look around. */
+interface Stage {
+  url: string;
+  key: string;
+  submissionId: string;
+}
+
+async function play(running: Running[]): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-story-"));
   running.push({ url: "", stop: async () => rmSync(folder, { recursive: true, force: true }) });
-  const [mail, queue, listener] = [await startMailServer(), await startQueue(), await startListener(EVENT_SECRET)];
-  running.push(mail, queue, listener);
+  const mail = await startMailServer();
+  running.push(mail);
+  const receiver = await startReceiver({ wantsWebhook: process.argv.includes("--webhook") });
+  running.push(receiver);
+  const listener = await startListener(EVENT_SECRET);
+  running.push(listener);
   const formbridge = await createFormBridge({
     settings: {
       FORMBRIDGE_DATA: folder,
@@ -92,7 +104,7 @@ async function play(running: Running[]): Promise<void> {
       // The receivers of the story are on this machine.
       FORMBRIDGE_ALLOW_PRIVATE_TARGETS: "1",
     },
-    intakes: [supplier(queue.url)],
+    intakes: [supplier(receiver.destination)],
   });
   running.push(formbridge);
   const { url } = formbridge;
@@ -123,21 +135,36 @@ async function play(running: Running[]): Promise<void> {
   tell(`petra      approved by the link of her mail; it is ${first.state}`);
   const second = await approve(url, await mail.nextTo("paul@example.com"));
   tell(`paul       approved by the link of his mail; it is ${second.state}`);
-  const arrived = await queue.take("suppliers");
+  const arrived = await receiver.take();
   const { deliveryState } = await call("GET", path, { key: admin });
   if (arrived === undefined || arrived.id !== deliveryState.deliveryId) throw new Error("it did not arrive");
-  tell(`RabbitMQ   got ${arrived.id}: ${(arrived.body as Answer).data.fields.company}`);
+  tell(`${receiver.name.padEnd(10)} got ${arrived.id}: ${(arrived.body as Answer).data.fields.company}`);
   const { events } = await call("GET", `${path}/events?stream=all&proof=true&limit=1000`, { key: admin });
   const problem = firstProblem(events);
   if (problem !== undefined) throw new Error(problem);
   tell(`history    ${events.length} events verified`);
   await until(() => listener.heard.at(-1) === "submission.finalized");
   tell(`webhook    heard of ${listener.heard.length} events, from ${listener.heard[0]} to ${listener.heard.at(-1)}`);
+  return { url, key: admin, submissionId: created.submissionId };
+}
+
+/** Stays up until somebody has seen enough. */
+async function keepUp({ url, key, submissionId }: Stage): Promise<void> {
+  const timer = setInterval(() => {}, 60_000);
+  const over = new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, resolve);
+  });
+  tell(
+    `keeps      ${url} up, until Ctrl-C; look around with: curl -s ${url}/submissions/${submissionId} -H 'Authorization: Bearer ${key}'`,
+  );
+  await over;
+  clearInterval(timer);
 }
 
 const running: Running[] = [];
 try {
-  await play(running);
+  const stage = await play(running);
+  if (process.argv.includes("--keep")) await keepUp(stage);
 } finally {
   for (const one of running.reverse()) await one.stop();
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Destination } from "@formbridge/contract";
 import amqp from "amqplib";
 import { startRabbitmq } from "../../test/support/services/start-rabbitmq.ts";
 import { partsOf, startSmtp } from "../../test/support/smtp.ts";
@@ -39,21 +40,36 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
-export interface Queue extends Running {
-  /** Takes one message; undefined when there is none. */
-  take(name: string): Promise<{ id: string; body: unknown } | undefined>;
+/** Where the story ends. */
+export interface Receiver extends Running {
+  name: string;
+  destination: Destination;
+  /** What arrived, once. */
+  take(): Promise<{ id: string; body: unknown } | undefined>;
 }
 
-export async function startQueue(): Promise<Queue> {
+const QUEUE = "suppliers";
+
+/** RabbitMQ where it is installed and can be started, a webhook elsewhere. */
+export async function startReceiver({ wantsWebhook }: { wantsWebhook: boolean }): Promise<Receiver> {
+  return (wantsWebhook ? undefined : await startQueue().catch(() => undefined)) ?? (await startWebhook());
+}
+
+async function startQueue(): Promise<Receiver> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-story-"));
-  const { details, stop } = await startRabbitmq(folder);
+  const { details, stop } = await startRabbitmq(folder).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  });
   const { url = "" } = details;
   const connection = await amqp.connect(url);
   const channel = await connection.createChannel();
   return {
+    name: "RabbitMQ",
     url,
-    async take(name) {
-      const message = await channel.get(name, { noAck: true });
+    destination: { kind: "queue", url, name: QUEUE },
+    async take() {
+      const message = await channel.get(QUEUE, { noAck: true });
       if (message === false) return undefined;
       return { id: String(message.properties.messageId), body: JSON.parse(message.content.toString("utf8")) };
     },
@@ -62,6 +78,26 @@ export async function startQueue(): Promise<Queue> {
       await stop();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+const DELIVERY_SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGUgcmVjZWl2ZXIgaGVyZQ==";
+
+async function startWebhook(): Promise<Receiver> {
+  const arrived: { data: { deliveryId: string } }[] = [];
+  const server = createReceiver(DELIVERY_SECRET, (delivery) => void arrived.push(delivery as (typeof arrived)[number]));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/suppliers`;
+  return {
+    name: "receiver",
+    url,
+    destination: { kind: "webhook", url, secret: DELIVERY_SECRET },
+    async take() {
+      const body = arrived.shift();
+      return body && { id: body.data.deliveryId, body };
+    },
+    stop: async () => server.close().closeAllConnections(),
   };
 }
 

@@ -1,22 +1,22 @@
-/** A fault put into the code on purpose, and the suites that must notice it. */
+/** A bug planted on purpose, and the suites that must notice it. */
 export interface PlantedBug {
   name: string;
-  /** What is wrong with it, in a sentence. */
+  /** What it breaks, in a sentence. */
   breaks: string;
-  /** From the repository's root. */
+  /** Relative to the repository's root. */
   file: string;
   edits: readonly Edit[];
-  /** Test files, each of which must fail by itself. */
+  /** Test files, each of which must fail on its own. */
   caughtBy: readonly string[];
 }
 
 export interface Edit {
-  /** Stands in the file exactly once. */
+  /** Must occur in the file exactly once. */
   find: string;
   replace: string;
 }
 
-/** The file's text with the fault in it. Throws when the code has moved on from what the fault was written for. */
+/** The file's text with the bug. Throws if the code no longer matches. */
 export function plant(source: string, { name, file, edits }: PlantedBug): string {
   return edits.reduce((text, { find, replace }) => {
     const times = text.split(find).length - 1;

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** `broken`: no verdict, since tests could not be run as they should. */
+/** `broken`: no verdict, because the tests couldn't run properly. */
 export interface Verdict {
   kind: "passed" | "failed" | "broken";
   tests: number;
-  /** The first test that failed and why, or what broke. */
+  /** The first failed test and why, or what broke. */
   detail: string;
 }
 
@@ -26,8 +26,8 @@ const MAX_NAME = 90;
 const MAX_REASON = 120;
 
 /**
- * Is it a slip in the planted text, not what a test expects to be otherwise? A test may stumble by itself over an answer that it did
- * not expect, one without an error, say.
+ * Whether the failure comes from a typo in the planted text rather than a failed assertion. A test may also throw by
+ * itself, for example on a response without an error.
  */
 function isSlip(failure: string): boolean {
   if (/^(SyntaxError|ReferenceError)\b/.test(failure)) return true;
@@ -35,7 +35,7 @@ function isSlip(failure: string): boolean {
   return failure.startsWith("TypeError") && !/\.test\.ts|packages\/conformance\//.test(where);
 }
 
-/** Runs test files of the copy up to the first failure, in a process of its own. */
+/** Runs the copy's test files up to the first failure, in a separate process. */
 export async function runSuites(tree: string, files: readonly string[], signal: AbortSignal): Promise<Verdict> {
   const output = join(tree, "planted-report.json");
   rmSync(output, { force: true });

@@ -1,9 +1,9 @@
 /**
- * Puts faults into a copy of the working tree, one at a time, and shows that the suites notice each of them:
+ * Plants bugs in a copy of the working tree, one at a time, and shows that the suites notice each of them:
  *
- *   copy ──▶ all suites green ──▶ per fault: plant · run its suites, which must fail · restore ──▶ table
+ *   copy ──▶ all suites green ──▶ per bug: plant · run its suites, which must fail · restore ──▶ table
  *
- * Words after the command choose the faults whose names contain one of them. Ends with 1 when a fault went unnoticed.
+ * Arguments select the bugs whose names contain one of them. Exits with 1 if a bug went unnoticed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ async function tryOne(tree: string, bug: PlantedBug, signal: AbortSignal): Promi
 async function run(bugs: PlantedBug[], signal: AbortSignal): Promise<boolean> {
   const tree = copyTree(ROOT);
   try {
-    // All of them first: a fault that no longer fits is told before minutes have passed.
+    // Try all of them first, so that a bug that no longer fits is reported at once.
     for (const bug of bugs) plant(readFileSync(join(tree.path, bug.file), "utf8"), bug);
     const suites = [...new Set(bugs.flatMap(({ caughtBy }) => caughtBy))];
     const green = await runSuites(tree.path, suites, signal);
@@ -61,7 +61,7 @@ async function run(bugs: PlantedBug[], signal: AbortSignal): Promise<boolean> {
 }
 
 const stop = new AbortController();
-// A terminal's signal may come twice: by itself, and passed on by the bootstrap.
+// A signal may arrive twice: from the terminal, and forwarded by the bootstrap.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
 try {
   process.exitCode = (await run(chosen(process.argv.slice(2)), stop.signal)) ? 0 : 1;

@@ -1,20 +1,72 @@
 import type { PlantedBug } from "../planted-bug.ts";
 
-const COMMIT = "packages/core/src/operations/support/commit.ts";
-const RESOLVE = "packages/core/src/operations/support/resolve-target.ts";
+const COMMIT = "packages/core/src/operations/write/commit.ts";
+const RESOLVE = "packages/core/src/operations/identity/resolve-target.ts";
 
 export const CORE: readonly PlantedBug[] = [
+  {
+    name: "core-two-attempts-at-once",
+    breaks: "A delivery attempt starts while another one of the same submission is in flight.",
+    file: "packages/core/src/domain/decide/deliver.ts",
+    edits: [
+      {
+        find: "  if (inFlight !== true || lease === undefined || lease.until <= now) return undefined;\n",
+        replace: "  if (inFlight !== true || lease === undefined || now >= 0) return undefined;\n",
+      },
+    ],
+    caughtBy: ["test/contract/delivery-retry.test.ts"],
+  },
+  {
+    name: "core-blocked-line-not-extended",
+    breaks: "Events that the position passes while their submission is blocked are lost.",
+    file: "packages/core/src/domain/webhooks/round.ts",
+    edits: [
+      {
+        find: "  return last === undefined ? line : { ...line, last: last.event.eventId };\n",
+        replace: "  return last === undefined ? line : { ...line };\n",
+      },
+    ],
+    caughtBy: ["packages/core/src/domain/webhooks/round.test.ts", "test/contract/webhooks-blocked.test.ts"],
+  },
   {
     name: "core-readers-not-woken",
     breaks: "A reader of the live stream is not woken by a write.",
     file: COMMIT,
     edits: [
       {
-        find: "    if (plan.events.length > 0) deps.wakeups.notify(after.submissionId);\n",
+        find: '    if (events.some(({ stream }) => stream === "submission")) deps.wakeups.notify(after.submissionId);\n',
         replace: "",
       },
     ],
-    caughtBy: ["test/contract/events-stream.test.ts"],
+    caughtBy: ["test/contract/lost-wakeups.test.ts"],
+  },
+  {
+    name: "core-watchers-wait-for-wakeups",
+    breaks: "A watcher whose wake-up got lost waits for the next one.",
+    file: "packages/core/src/operations/watch-events.ts",
+    edits: [{ find: "await notifier.notified(watchPollMs)", replace: "await notifier.notified()" }],
+    caughtBy: ["test/contract/lost-wakeups.test.ts"],
+  },
+  {
+    name: "core-conflict-after-answer",
+    breaks: "A refused stale token is written to the history some time after the answer.",
+    file: "packages/core/src/operations/audit/note-use.ts",
+    edits: [{ find: "await context.auditTrail.record(conflict);", replace: "context.auditTrail.note(conflict);" }],
+    caughtBy: ["test/contract/event-contents.test.ts"],
+  },
+  {
+    name: "core-successor-expires",
+    breaks: "token.expired names the token that took the place of the expired one.",
+    file: "packages/core/src/domain/tokens/token-audit.ts",
+    edits: [{ find: "tokenHash: before.token.hash, reason,", replace: "tokenHash: after.token.hash, reason," }],
+    caughtBy: ["test/contract/event-contents.test.ts"],
+  },
+  {
+    name: "core-audit-dropped",
+    breaks: "Audit notes that the store did not take are forgotten.",
+    file: "packages/core/src/operations/audit/audit-trail.ts",
+    edits: [{ find: "      for (const note of due.notes.values()) add(note);\n", replace: "" }],
+    caughtBy: ["packages/core/src/operations/audit/audit-trail.test.ts"],
   },
   {
     name: "core-no-deadline",
@@ -32,8 +84,44 @@ export const CORE: readonly PlantedBug[] = [
     name: "core-no-record",
     breaks: "The answer under a key is not recorded with the change, and the retry is executed again.",
     file: COMMIT,
-    edits: [{ find: "    ...(input.keyWrite && { key: input.keyWrite(after, token) }),\n", replace: "" }],
+    edits: [{ find: "    ...(key && { key }),\n", replace: "" }],
     caughtBy: ["test/contract/idempotency.test.ts"],
+  },
+  {
+    name: "core-replay-race-lost",
+    breaks: "A replay that loses a race against another commit is refused.",
+    file: "packages/core/src/operations/idempotency/replay-log.ts",
+    edits: [{ find: "const MAX_TRIES = 10_000;", replace: "const MAX_TRIES = 1;" }],
+    caughtBy: ["test/contract/idempotency-crowds.test.ts"],
+  },
+  {
+    name: "core-holder-not-waited-for",
+    breaks: "A write that another instance holds up is refused before the key's wait is over.",
+    file: "packages/core/src/operations/idempotency/key-turn.ts",
+    edits: [{ find: "if (performance.now() >= until) throw keyLocked(error);", replace: "throw keyLocked(error);" }],
+    caughtBy: ["test/contract/idempotency-crowds.test.ts"],
+  },
+  {
+    name: "core-create-waits-before-it-looks",
+    breaks: "A replayed create waits for the lock of its key before it looks for the record.",
+    file: "packages/core/src/operations/create-submission.ts",
+    edits: [
+      {
+        find: "  let { now, record } = loaded;",
+        replace: "  let { now, record } = { ...loaded, record: undefined as KeyRecord | undefined };",
+      },
+    ],
+    caughtBy: ["test/contract/redis.test.ts"],
+  },
+  {
+    name: "core-written-since-replayed",
+    breaks: "A submit is a replay although the fields were changed since.",
+    file: "packages/core/src/domain/idempotency/weigh-record.ts",
+    edits: [{ find: " && written <= record.carriedVersion;", replace: ";" }],
+    caughtBy: [
+      "packages/core/src/domain/idempotency/weigh-record.test.ts",
+      "test/contract/idempotency-retries.test.ts",
+    ],
   },
   {
     name: "core-job-left-out",
@@ -53,7 +141,7 @@ export const CORE: readonly PlantedBug[] = [
     name: "core-audit-left-out",
     breaks: "The use of a key is not told in the idempotency stream.",
     file: COMMIT,
-    edits: [{ find: ", ...(input.audit?.(after) ?? [])],", replace: "]," }],
+    edits: [{ find: "withEvents(planned, input.audit?.(planned.after, key) ?? [])", replace: "planned" }],
     caughtBy: ["test/contract/events.test.ts"],
   },
   {
@@ -86,10 +174,62 @@ export const CORE: readonly PlantedBug[] = [
     file: RESOLVE,
     edits: [
       {
-        find: "    now: loaded.now,\n    submission: openRow",
-        replace: "    now: Date.now(),\n    submission: openRow",
+        find: "    now: loaded.now,\n    submission,",
+        replace: "    now: Date.now(),\n    submission,",
       },
     ],
     caughtBy: ["test/contract/tokens-expiry.test.ts"],
+  },
+  {
+    name: "core-nothing-superseded",
+    breaks: "A single-file field that was announced twice waits for both files.",
+    file: "packages/core/src/domain/decide/request-upload.ts",
+    edits: [
+      {
+        find: "  if (maxFilesAt(field, intake) > 1) return [];\n",
+        replace: "  if (maxFilesAt(field, intake) > 0) return [];\n",
+      },
+    ],
+    caughtBy: ["test/contract/uploads-pending.test.ts", "packages/core/src/domain/decide/uploads.test.ts"],
+  },
+  {
+    name: "core-strangers-get-grace",
+    breaks: "Parts of files that strangers left behind stay for a day.",
+    file: "packages/core/src/domain/files/fate.ts",
+    edits: [
+      {
+        find: "(anonymous === true ? Math.min(clockSkewMs, uploadGraceMs) : uploadGraceMs)",
+        replace: "(anonymous === true ? uploadGraceMs : uploadGraceMs)",
+      },
+    ],
+    caughtBy: ["test/contract/uploads-quotas.test.ts"],
+  },
+  {
+    name: "core-late-bytes-stay",
+    breaks: "Bytes that arrive for an upload that was abandoned meanwhile stay on the disk.",
+    file: "packages/core/src/operations/receive-upload.ts",
+    edits: [{ find: "    await inContract(requireStorage(context.deps.uploads).drop(name));\n", replace: "" }],
+    caughtBy: ["test/contract/uploads-pending.test.ts"],
+  },
+  {
+    name: "core-repeated-member",
+    breaks: "Of two members with one name the last one counts, and nobody is told.",
+    file: "packages/core/src/domain/json-body.ts",
+    edits: [{ find: "  if (countMembers(bytes) !== seen.keys) throw repeated(text);\n", replace: "" }],
+    caughtBy: ["packages/core/src/domain/json-body.test.ts"],
+  },
+  {
+    name: "core-overdue-shown-open",
+    breaks: "A list shows what has expired as open until the sweep comes by.",
+    file: "packages/core/src/operations/list-submissions.ts",
+    edits: [{ find: "readAt(openRow(deps.sealer, row), now, policy)", replace: "openRow(deps.sealer, row)" }],
+    caughtBy: ["test/contract/expiry.test.ts"],
+  },
+  {
+    name: "server-any-secret",
+    breaks: "A server starts with a secret that opens nothing of its store.",
+    file: "apps/server/src/check-secret.ts",
+    edits: [{ find: "    refuseOtherSecret(checks, sealer);\n", replace: "" }],
+    caughtBy: ["apps/server/test/secret-check.test.ts"],
   },
 ];

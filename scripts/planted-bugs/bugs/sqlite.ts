@@ -1,6 +1,7 @@
 import type { PlantedBug } from "../planted-bug.ts";
 
-const APPLY = "packages/store-sqlite/src/writer/apply-change.ts";
+const COMMIT = "packages/store-sqlite/src/commit.ts";
+const WRITER = "packages/store-sqlite/src/writer.ts";
 const CONFORMANCE = "packages/store-sqlite/test/conformance.test.ts";
 const FSYNC = "test/faults/fsync-before-answer.test.ts";
 
@@ -8,18 +9,18 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-no-revision-guard",
     breaks: "Of two writes on one revision the later one overwrites the earlier one.",
-    file: APPLY,
-    edits: [{ find: "standing?.revision === expectedRevision &&", replace: "standing !== undefined &&" }],
+    file: COMMIT,
+    edits: [{ find: "standing?.revision !== expect.revision ||", replace: "standing === undefined ||" }],
     caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-record-overwritten",
     breaks: "The same request under the same key is executed again, and its record overwrites the first.",
-    file: APPLY,
+    file: COMMIT,
     edits: [
       {
-        find: "record.fingerprint !== scope?.replaces)",
-        replace: "![scope?.replaces, change.record?.[3]].includes(record.fingerprint))",
+        find: "record.fingerprint !== key?.replaces)",
+        replace: "![key?.replaces, key?.fingerprint].includes(record.fingerprint))",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -27,7 +28,7 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-record-kept-when-refused",
     breaks: "A change that is refused leaves its idempotency record, which is then replayed as an answer.",
-    file: APPLY,
+    file: COMMIT,
     edits: [
       {
         find: "    if (refused !== undefined) return refused;",
@@ -42,28 +43,26 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-deadline-not-checked",
     breaks: "A write that comes after the submission's time is taken.",
-    file: APPLY,
-    edits: [{ find: "notAfter !== null && at > notAfter", replace: "false" }],
+    file: COMMIT,
+    edits: [{ find: "expect.notAfter !== undefined && at > expect.notAfter", replace: "false" }],
     caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-token-outside-commit",
     breaks: "The new token is written by itself after the commit: a crash in between leaves a submission without one.",
-    file: APPLY,
-    edits: [
-      { find: "    tokens.issue(owner, change);", replace: "    queueMicrotask(() => tokens.issue(owner, change));" },
-    ],
+    file: COMMIT,
+    edits: [{ find: "    issueToken(sid, change);", replace: "    queueMicrotask(() => issueToken(sid, change));" }],
     caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-event-outside-commit",
     breaks:
       "Events are written by themselves after the commit: a crash in between leaves a change without its history.",
-    file: APPLY,
+    file: COMMIT,
     edits: [
       {
-        find: "    append(owner, events);",
-        replace: "    queueMicrotask(() => append(owner, events));",
+        find: "    for (const event of change.events) appendEvent(sid, change, event);",
+        replace: "    queueMicrotask(() => change.events.forEach((event) => appendEvent(sid, change, event)));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -71,11 +70,11 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-event-after-answer",
     breaks: "Events are written some time after the answer.",
-    file: APPLY,
+    file: COMMIT,
     edits: [
       {
-        find: "    append(owner, events);",
-        replace: "    setImmediate(() => append(owner, events));",
+        find: "    for (const event of change.events) appendEvent(sid, change, event);",
+        replace: "    setImmediate(() => change.events.forEach((event) => appendEvent(sid, change, event)));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -83,11 +82,11 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-job-outside-commit",
     breaks: "Jobs are written by themselves after the commit: a crash in between leaves a submission undelivered.",
-    file: APPLY,
+    file: COMMIT,
     edits: [
       {
-        find: "    for (const job of change.jobs) jobs.put(change, job);",
-        replace: "    queueMicrotask(() => change.jobs.forEach((job) => void jobs.put(change, job)));",
+        find: "    jobs.put(change);",
+        replace: "    queueMicrotask(() => jobs.put(change));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -95,11 +94,11 @@ export const SQLITE: readonly PlantedBug[] = [
   {
     name: "sqlite-handoff-outside-commit",
     breaks: "Hand-offs are written by themselves after the commit: a crash in between leaves a revoked link open.",
-    file: APPLY,
+    file: COMMIT,
     edits: [
       {
-        find: "    for (const handoff of change.handoffs) handoffs.put(handoff);",
-        replace: "    queueMicrotask(() => change.handoffs.forEach((handoff) => void handoffs.put(handoff)));",
+        find: "    for (const handoff of handoffsIn(side)) putHandoff(handoff);",
+        replace: "    queueMicrotask(() => handoffsIn(side).forEach((handoff) => putHandoff(handoff)));",
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -110,45 +109,33 @@ export const SQLITE: readonly PlantedBug[] = [
     file: "packages/store-sqlite/src/handoffs.ts",
     edits: [
       {
-        find: "  return (hash) => {\n    const doc = find.get(hash);",
-        replace: `  const seen = new Map<string, string | undefined>();
+        find: "  return (hash) => {\n    const found = find.get(hash);",
+        replace: `  const seen = new Map<Hash, ReturnType<typeof find.get>>();
   return (hash) => {
-    const doc = seen.get(hash) ?? find.get(hash);
-    seen.set(hash, doc);`,
+    const found = seen.get(hash) ?? find.get(hash);
+    seen.set(hash, found);`,
       },
     ],
     caughtBy: [CONFORMANCE, "test/contract/handoff-ends.test.ts"],
   },
   {
-    name: "sqlite-row-remembered",
-    breaks: "A row in memory is not replaced by the commit that changes it.",
-    file: "packages/store-sqlite/src/row-cache.ts",
-    edits: [
-      {
-        find: "sealedToken === undefined) drop(submissionId);\n    else",
-        replace: "sealedToken === undefined) drop(submissionId);\n    else if (find(submissionId) === undefined)",
-      },
-    ],
-    caughtBy: [CONFORMANCE],
-  },
-  {
-    name: "sqlite-rotated-token-believed",
-    breaks: "A token that was rotated is still taken for the current one while its row is in memory.",
-    file: "packages/store-sqlite/src/row-cache.ts",
-    edits: [{ find: "entry?.token === token ? opened(entry) : undefined;", replace: "opened(entry);" }],
-    caughtBy: [CONFORMANCE],
+    name: "sqlite-cache-believed",
+    breaks: "A key that another process has revoked is taken for as long as nothing is written here.",
+    file: "packages/store-sqlite/src/read-cache.ts",
+    edits: [{ find: "current !== seen || entries.size", replace: "entries.size" }],
+    caughtBy: ["packages/store-sqlite/test/exact-reads.test.ts"],
   },
   {
     name: "sqlite-failed-change-half-written",
     breaks: "What a change wrote before it failed is committed with its group.",
-    file: "packages/store-sqlite/src/writer/write-batch.ts",
+    file: WRITER,
     edits: [{ find: "      undo.run();\n", replace: "" }],
     caughtBy: [CONFORMANCE, "packages/store-sqlite/test/group-commit.test.ts"],
   },
   {
     name: "sqlite-job-settled-by-anybody",
     breaks: "A worker whose lease ran out ends the job that another has claimed since.",
-    file: "packages/store-sqlite/src/writer/jobs.ts",
+    file: "packages/store-sqlite/src/jobs.ts",
     edits: [{ find: " AND run_at = @runAt AND attempt = @attempt AND leased_until = @leasedUntil`;", replace: "`;" }],
     caughtBy: [CONFORMANCE],
   },
@@ -168,11 +155,12 @@ export const SQLITE: readonly PlantedBug[] = [
     name: "sqlite-position-given-twice",
     breaks:
       "When the newest submission is removed, its places in the feed are given out again: who follows it misses events.",
-    file: "packages/store-sqlite/src/writer/retention.ts",
+    file: "packages/store-sqlite/src/retention.ts",
     edits: [
       {
-        find: `    "UPDATE commits SET sid = 0, tenant = '', events = '[]', hashes = x'', said = '[]' WHERE sid = ? AND position = (SELECT max(position) FROM commits)",\n`,
-        replace: "",
+        find: "        return sids.length;",
+        replace: `        db.exec("UPDATE sqlite_sequence SET seq = coalesce((SELECT max(position) FROM events), 0) WHERE name = 'events'");
+        return sids.length;`,
       },
     ],
     caughtBy: [CONFORMANCE],
@@ -181,27 +169,36 @@ export const SQLITE: readonly PlantedBug[] = [
     name: "sqlite-event-shown-twice",
     breaks: "A page of the feed begins with the last event of the page before it.",
     file: "packages/store-sqlite/src/events.ts",
-    edits: [{ find: "    position > after &&", replace: "    position >= after &&" }],
+    edits: [
+      {
+        find: "WHERE e.position > @after AND e.position <= @end",
+        replace: "WHERE e.position >= @after AND e.position <= @end",
+      },
+    ],
     caughtBy: [CONFORMANCE],
   },
   {
-    name: "sqlite-rest-of-commit-skipped",
-    breaks: "Whoever reads on after an event misses the others of its commit.",
+    name: "sqlite-event-skipped-after-page",
+    breaks: "Whoever reads on after an event misses the next one.",
     file: "packages/store-sqlite/src/events.ts",
-    edits: [{ find: "return firstPosition(last, resting) + index;", replace: "return last;" }],
+    edits: [
+      { find: "WHERE e.sid = @sid AND e.position > @after", replace: "WHERE e.sid = @sid AND e.position > @after + 1" },
+    ],
     caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-tenant-not-in-records",
     breaks: "A key of one tenant finds the recorded answer of another.",
-    file: "packages/store-sqlite/src/writer/records.ts",
-    edits: [{ find: "AND intake_id = ? AND tenant = ? AND (", replace: "AND intake_id = ? AND ? IS NOT NULL AND (" }],
+    file: "packages/store-sqlite/src/records.ts",
+    edits: [
+      { find: "AND r.intake_id = ? AND r.tenant = ? AND (", replace: "AND r.intake_id = ? AND ? IS NOT NULL AND (" },
+    ],
     caughtBy: [CONFORMANCE],
   },
   {
     name: "sqlite-answer-before-commit",
     breaks: "A group of writes is answered before its COMMIT, and so before the disk has it.",
-    file: "packages/store-sqlite/src/writer/write-batch.ts",
+    file: WRITER,
     edits: [
       {
         find: "      commit.run();",
@@ -216,5 +213,12 @@ export const SQLITE: readonly PlantedBug[] = [
     file: "packages/store-sqlite/src/database.ts",
     edits: [{ find: `db.pragma("synchronous = FULL");`, replace: `db.pragma("synchronous = NORMAL");` }],
     caughtBy: [FSYNC],
+  },
+  {
+    name: "sqlite-shared-claim",
+    breaks: "Two servers can own one file.",
+    file: "packages/store-sqlite/src/ownership.ts",
+    edits: [{ find: "BEGIN EXCLUSIVE", replace: "BEGIN" }],
+    caughtBy: ["apps/server/test/file-owner.test.ts"],
   },
 ];
