@@ -235,10 +235,15 @@ describe("filling in", () => {
     const { submissionId, resumeToken } = await create(server, "gated", { fields: complete });
     await open((await handOff(server, resumeToken)).url);
     await button("Check and submit").click();
+    await heading("Please check your answers").waitFor();
+    // The reviewer is faster than the page's next read.
+    const isDecided = Promise.withResolvers<void>();
+    await page.route(`**/submissions/${submissionId}`, (route) => isDecided.promise.then(() => route.continue()));
     await button("Submit").click();
     await page.getByText("They are being reviewed.").waitFor();
     const body = { decision: "rejected", reasons: ["Almost"], fieldReasons: { city: "A letter is missing" } };
-    await server.call("POST", `/submissions/${submissionId}/review`, { key: rita, body });
+    expect((await server.call("POST", `/submissions/${submissionId}/review`, { key: rita, body })).status).toBe(200);
+    isDecided.resolve();
     await page.getByText("Almost").waitFor();
     const reason = page.locator('[data-path="city"]').getByText("A letter is missing");
     await reason.waitFor();

@@ -134,7 +134,7 @@ export function useFiles(session: Pick<FormSession, "started" | "refresh">): For
 function useSubmit(props: FormBridgeFormProps & OpenedForm, pending: ReadonlySet<() => void>, ask: () => void) {
   const { session } = props;
   const [isBusy, setBusy] = useState(false);
-  const idempotencyKey = useRef(newIdempotencyKey()).current;
+  const idempotencyKey = useRef(newIdempotencyKey());
 
   function refuse(fields: readonly FieldError[]): void {
     ask();
@@ -146,13 +146,15 @@ function useSubmit(props: FormBridgeFormProps & OpenedForm, pending: ReadonlySet
     if (refused.length > 0) return refuse(refused);
     if (conflicts.length > 0) return;
     try {
-      props.onSubmitted?.(await session.submission.submit({ idempotencyKey }));
+      const answer = await session.submit(idempotencyKey.current);
+      // It may be sent back for changes: submitting it again is another call.
+      idempotencyKey.current = newIdempotencyKey();
+      props.onSubmitted?.(answer);
     } catch (error) {
       const { detail } = known(error);
+      await session.refresh();
       if (detail?.fields === undefined) throw error;
       refuse(detail.fields);
-    } finally {
-      await session.refresh();
     }
   }
   function submit(): void {

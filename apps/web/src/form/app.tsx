@@ -39,11 +39,14 @@ function useMoves(view: View, show: (view: View) => void): void {
   const { kind } = view;
   useEffect(() => {
     if (opened === undefined) return undefined;
-    return opened.session.subscribe(() => {
+    const follow = () => {
       const next = viewOf(opened);
       const hasUnsaved = Object.keys(opened.session.unsaved()).length > 0;
       if (next.kind !== kind && !(kind === "form" && hasUnsaved)) show(next);
-    });
+    };
+    // The state may have moved on before this effect ran.
+    follow();
+    return opened.session.subscribe(follow);
   }, [opened, kind, show]);
 }
 
@@ -135,10 +138,9 @@ function Views({ link, hint, reader }: AppProps): ReactElement {
       );
     case "form": {
       const { opened } = view;
-      const onSubmitted = () => void opened.session.refresh().then(() => setView({ kind: "receipt", opened }));
       return (
         <Frame isPage={isPage} intake={opened.intake}>
-          <Editor opened={opened} reader={reader} hint={hint} onSubmitted={onSubmitted} />
+          <Editor opened={opened} reader={reader} hint={hint} />
         </Frame>
       );
     }

@@ -28,12 +28,10 @@ interface EditorProps {
   opened: Opened;
   reader: Reader;
   hint: string | undefined;
-  /** The submission can't be changed here any more. */
-  onSubmitted(): void;
 }
 
 /** The form itself: what is missing, the fields, and a bar that says whether everything is saved. */
-export function Editor({ opened, reader, hint, onSubmitted }: EditorProps): ReactElement {
+export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
   const { session, handoff } = opened;
   const { t } = reader;
   const { isPage, showsSteps } = usePlace();
@@ -57,7 +55,6 @@ export function Editor({ opened, reader, hint, onSubmitted }: EditorProps): Reac
     pending,
     onChecked: () => setView("check"),
     onConflict: navigation.goTo,
-    onSubmitted,
     onRefused() {
       setAsked(true);
       setView("form");

@@ -16,6 +16,7 @@ export type EditingSession = Pick<
   | "focus"
   | "choose"
   | "flush"
+  | "submit"
   | "refresh"
   | "unsaved"
   | "close"

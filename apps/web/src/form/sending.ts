@@ -19,7 +19,6 @@ interface SendingProps {
   onRefused(): void;
   /** Another person changed this field too; somebody has to choose. */
   onConflict(path: string): void;
-  onSubmitted(): void;
 }
 
 export interface Sending {
@@ -43,7 +42,7 @@ export function useSending(props: SendingProps): Sending {
   const [isBusy, setBusy] = useState(false);
   const [isDone, setDone] = useState(false);
   const [refusal, setRefusal] = useState<Problem | undefined>(undefined);
-  const submitKey = useRef(newIdempotencyKey()).current;
+  const submitKey = useRef(newIdempotencyKey());
 
   /** True: nothing that was typed waits for the person. */
   function isSettled(problems: readonly FieldError[] = []): boolean {
@@ -90,9 +89,10 @@ export function useSending(props: SendingProps): Sending {
     if (!isSettled()) return;
     const { id } = session.submission;
     try {
-      const { state } = await session.submission.submit({ idempotencyKey: submitKey });
+      const { state } = await session.submit(submitKey.current);
+      // It may be sent back for changes: submitting it again is another call.
+      submitKey.current = newIdempotencyKey();
       tell({ kind: "submitted", submissionId: id, state });
-      props.onSubmitted();
     } catch (error) {
       if (!(error instanceof FormBridgeError)) throw error;
       await session.refresh();

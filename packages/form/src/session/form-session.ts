@@ -1,5 +1,5 @@
 import type { FormBridgeError, Submission } from "@formbridge/client";
-import type { IntakeEvent, SetFieldsResponse, SubmissionRecord } from "@formbridge/contract";
+import type { IntakeEvent, SetFieldsResponse, SubmissionRecord, SubmitResponse } from "@formbridge/contract";
 import { type FieldChange, type FieldPath, patchOf, type Typing } from "../engine/changes.ts";
 import { type Edit, Edits, type Fields } from "./edits.ts";
 import type { FormSessionOptions, FormState, Saving } from "./form-state.ts";
@@ -120,7 +120,17 @@ export class FormSession {
     } while (this.#edits.ready().length > 0 && !this.#outages.isWriteFailing && this.#isOpen);
   }
 
-  /** Reads again: after an upload, a submit, or when the page comes back to the front. */
+  /** Submits what is saved. The state shows it at once; the rest of the record follows with the next read. */
+  async submit(idempotencyKey: string): Promise<SubmitResponse> {
+    const answer = await this.#submission.submit({ idempotencyKey });
+    const { fields, state, version, submittedAt } = answer;
+    if (version >= this.#record.version) this.#record = { ...this.#record, fields, state, version, submittedAt };
+    this.#show();
+    void this.refresh();
+    return answer;
+  }
+
+  /** Reads again: after an upload, or when the page comes back to the front. */
   async refresh(): Promise<void> {
     await this.#reads.refresh();
   }

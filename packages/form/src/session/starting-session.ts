@@ -1,5 +1,5 @@
 import { FormBridgeError, type Submission } from "@formbridge/client";
-import type { Actor, SubmissionRecord } from "@formbridge/contract";
+import type { Actor, SubmissionRecord, SubmitResponse } from "@formbridge/contract";
 import { type FieldChange, type FieldPath, isObject, type Typing, withChange } from "../engine/changes.ts";
 import type { JsonSchema } from "../engine/prepare-schema.ts";
 import type { FormSession } from "./form-session.ts";
@@ -81,6 +81,10 @@ export class StartingSession {
   async flush(): Promise<void> {
     if (this.#changes.length > 0) await this.#start();
     await this.#session?.flush();
+  }
+
+  async submit(idempotencyKey: string): Promise<SubmitResponse> {
+    return await (await this.#start()).submit(idempotencyKey);
   }
 
   async refresh(): Promise<void> {
