@@ -182,7 +182,7 @@ describe("around an attempt", () => {
     await until(() => courier.held() === 1);
     server.clock.advance(LEASE_MS);
     await until(() => courier.held() === 2);
-    courier.release({ kind: "taken" });
+    courier.release({ kind: "accepted" });
     const second = await once(submissionId, ({ deliveryState }) => deliveryState.attemptCount === 2);
     expect(second).toMatchObject({ state: "submitted", deliveryState: { inFlight: true } });
     courier.release({ kind: "failed", error: "late" });

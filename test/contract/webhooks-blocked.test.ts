@@ -5,7 +5,7 @@ import { eventsOf } from "../support/moves.ts";
 import { lookAt, onceSo, pushed, webhook, written } from "../support/webhooks.ts";
 
 const HOUR = 3_600_000;
-const TAKEN: Receipt = { kind: "taken", status: 204 };
+const ACCEPTED: Receipt = { kind: "accepted", status: 204 };
 const REFUSED: Receipt = { kind: "failed", error: "The webhook answered 422.", status: 422 };
 
 let server: TestServer;
@@ -16,7 +16,7 @@ const sent: OutgoingDelivery[] = [];
 const courier: Courier = {
   async send(outgoing) {
     sent.push(outgoing);
-    return poisoned.has(outgoing.submissionId) || poisoned.has(outgoing.deliveryId) ? REFUSED : TAKEN;
+    return poisoned.has(outgoing.submissionId) || poisoned.has(outgoing.deliveryId) ? REFUSED : ACCEPTED;
   },
   close: async () => {},
 };
@@ -129,7 +129,7 @@ describe("[AUDIT-F39] an operator", () => {
         ok: true,
         webhookId,
         messageId: sent[0]?.deliveryId,
-        taken: true,
+        accepted: true,
         latencyMs: expect.any(Number),
         status: 204,
       },
@@ -138,7 +138,7 @@ describe("[AUDIT-F39] an operator", () => {
     poisoned.add("");
     const refused = await post(webhookId, "test");
     expect(refused.body).toMatchObject({
-      taken: false,
+      accepted: false,
       status: 422,
       error: REFUSED.kind === "failed" && REFUSED.error,
     });

@@ -36,7 +36,7 @@ const remove = (id: string) => server.call("DELETE", `/webhooks/${id}`, { key: s
 it("[WEBHOOK-CRASH] [WEBHOOK-PAUSED] what a silent worker has sent is sent again by the next; when it comes back, it moves nothing", async () => {
   const { url, webhookId } = await webhook(server, { intakes: ["one"] });
   const submissionId = await written(server, "one", 2);
-  courier.next("one", { kind: "taken" }, "hold");
+  courier.next("one", { kind: "accepted" }, "hold");
   const dead = await claim();
   const never = push(dead);
   await until(() => courier.held() === 1 || undefined);
@@ -74,7 +74,7 @@ it("[WEBHOOK-PAUSED] a worker whose lease is running out begins nothing more, an
 it("a worker that is told to stop leaves the rest to the next, and blames nobody", async () => {
   const { url, webhookId } = await webhook(server, { intakes: ["other"] });
   await written(server, "other", 2);
-  courier.next("other", { kind: "taken" }, "hold");
+  courier.next("other", { kind: "accepted" }, "hold");
   const stopping = new AbortController();
   const claimed = await claim();
   const pushing = server.server.core.operations.pushEvents({
@@ -97,7 +97,7 @@ it("a worker that is told to stop leaves the rest to the next, and blames nobody
 it("[WEBHOOK-COMPLETE] [WEBHOOK-ORDER] several workers, writers and failures at once: each event is taken once, in order", async () => {
   const { url } = await webhook(server, { intakes: ["busy"] });
   const fates = Array.from({ length: 60 }, (_, index) =>
-    index % 7 === 3 ? ({ kind: "failed", error: "502" } as const) : ({ kind: "taken" } as const),
+    index % 7 === 3 ? ({ kind: "failed", error: "502" } as const) : ({ kind: "accepted" } as const),
   );
   courier.next("busy", ...fates);
   const { operations, backend, wakeups } = server.server.core;

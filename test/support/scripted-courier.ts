@@ -17,7 +17,7 @@ export interface ScriptedCourier extends Courier {
   held(): number;
 }
 
-const TAKEN: Receipt = { kind: "taken" };
+const ACCEPTED: Receipt = { kind: "accepted" };
 
 export function createScriptedCourier(): ScriptedCourier {
   const sent: OutgoingDelivery[] = [];
@@ -28,7 +28,7 @@ export function createScriptedCourier(): ScriptedCourier {
     next: (intakeId, ...steps) => void script.set(intakeId, [...(script.get(intakeId) ?? []), ...steps]),
     forget: (intakeId) => void script.delete(intakeId),
     held: () => holding.length,
-    release(receipt = TAKEN) {
+    release(receipt = ACCEPTED) {
       const held = holding.shift();
       if (held === undefined) throw new Error("nothing is held");
       held.receipt = receipt;
@@ -36,9 +36,9 @@ export function createScriptedCourier(): ScriptedCourier {
     },
     async send(outgoing) {
       sent.push(outgoing);
-      const step = script.get(outgoing.intakeId)?.shift() ?? TAKEN;
+      const step = script.get(outgoing.intakeId)?.shift() ?? ACCEPTED;
       if (step !== "hold") return step;
-      const held = { latch: createLatch(), receipt: TAKEN };
+      const held = { latch: createLatch(), receipt: ACCEPTED };
       holding.push(held);
       await held.latch.opened;
       return held.receipt;

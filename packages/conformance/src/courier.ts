@@ -75,7 +75,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
     it("what is taken has arrived, with exactly its body and its id", async () => {
       const { received } = await begin();
       const sent = [outgoing(), outgoing(), outgoing()];
-      for (const one of sent) expect(await send(one)).toMatchObject({ kind: "taken" });
+      for (const one of sent) expect(await send(one)).toMatchObject({ kind: "accepted" });
       expect(await received()).toEqual(sent.map(({ deliveryId: id, body }) => ({ id, body })));
     });
 
@@ -83,7 +83,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       const { received } = await begin();
       const sent = Array.from({ length: 25 }, () => outgoing());
       const receipts = await Promise.all(sent.map((one) => send(one)));
-      expect(receipts.map(({ kind }) => kind)).toEqual(sent.map(() => "taken"));
+      expect(receipts.map(({ kind }) => kind)).toEqual(sent.map(() => "accepted"));
       const ids = (await received()).map(({ id }) => id);
       expect(ids.toSorted()).toEqual(sent.map(({ deliveryId }) => deliveryId).toSorted());
     });
@@ -91,8 +91,8 @@ export function describeCourier(name: string, open: OpenCourier): void {
     it("a delivery that is sent again has the same id and body, so that the receiver can tell", async () => {
       const { received } = await begin();
       const one = outgoing();
-      expect(await send(one)).toMatchObject({ kind: "taken" });
-      expect(await send({ ...one, attempt: 2 })).toMatchObject({ kind: "taken" });
+      expect(await send(one)).toMatchObject({ kind: "accepted" });
+      expect(await send({ ...one, attempt: 2 })).toMatchObject({ kind: "accepted" });
       const arrived = await received();
       expect(new Set(arrived.map(({ id }) => id))).toEqual(new Set([one.deliveryId]));
       expect(new Set(arrived.map(({ body }) => body))).toEqual(new Set([one.body]));
@@ -101,7 +101,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
     it("a receiver that is down fails the delivery in time; when it is back, deliveries arrive without a restart", async () => {
       const { way, received } = await begin();
       if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
-      expect(await send(outgoing())).toMatchObject({ kind: "taken" });
+      expect(await send(outgoing())).toMatchObject({ kind: "accepted" });
       await way.cut();
       const start = performance.now();
       const lost = outgoing();
@@ -109,7 +109,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       expect(await send(lost)).toEqual({ kind: "failed", error: said });
       expect(performance.now() - start).toBeLessThan(AMPLE_MS + SLACK_MS);
       await way.mend();
-      expect(await send({ ...lost, attempt: 2 })).toMatchObject({ kind: "taken" });
+      expect(await send({ ...lost, attempt: 2 })).toMatchObject({ kind: "accepted" });
       expect((await received()).at(-1)).toEqual({ id: lost.deliveryId, body: lost.body });
     });
 
@@ -118,7 +118,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       async (when) => {
         const { way, courier } = await begin(SHORT_MS);
         if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
-        if (when === "after") await expect.poll(async () => (await send(outgoing())).kind, PATIENCE).toBe("taken");
+        if (when === "after") await expect.poll(async () => (await send(outgoing())).kind, PATIENCE).toBe("accepted");
         way.stall();
         const start = performance.now();
         const receipt = await send(outgoing());
@@ -149,7 +149,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       const one = outgoing();
       const sending = send(one);
       await courier.close();
-      expect(await sending).toMatchObject({ kind: "taken" });
+      expect(await sending).toMatchObject({ kind: "accepted" });
       if (!("whyNone" in way)) await expect.poll(way.connections, PATIENCE).toBe(0);
       expect(await received()).toEqual([{ id: one.deliveryId, body: one.body }]);
       expect(await send(outgoing())).toMatchObject({ kind: "failed" });

@@ -1,4 +1,4 @@
-import { type Answer, type ContractError, errorBody, toIso } from "@formbridge/core";
+import { type ContractError, errorBody, type OperationResponse, toIso } from "@formbridge/core";
 import type { FastifyReply } from "fastify";
 import { statusOf } from "./error-map.ts";
 import { type CookieOptions, setSessionCookie } from "./session-cookie.ts";
@@ -26,7 +26,7 @@ function replayHeaders(reply: FastifyReply, replayOf: number | undefined): void 
 
 export function sendAnswer(
   reply: FastifyReply,
-  answer: Answer<unknown> & { notModified?: true },
+  answer: OperationResponse<unknown> & { notModified?: true },
   cookie: CookieOptions,
 ): FastifyReply {
   if (answer.opened !== undefined) setSessionCookie(reply, answer.opened, cookie);

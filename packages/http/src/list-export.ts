@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { type Answer, ContractError, type Operations } from "@formbridge/core";
+import { ContractError, type OperationResponse, type Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferredType } from "./parse/preferred.ts";
 import type { Parsed, Route } from "./route.ts";
@@ -51,7 +51,7 @@ export async function sendList({ form, route, reply, operations, parsed }: Expor
 }
 
 /** Requests a page of the list. */
-type AskPage = (query: Record<string, unknown>) => Promise<Answer<unknown>>;
+type AskPage = (query: Record<string, unknown>) => Promise<OperationResponse<unknown>>;
 
 async function sendTable(
   reply: FastifyReply,
@@ -74,7 +74,7 @@ async function sendTable(
 const stream = (reply: FastifyReply, type: string, parts: AsyncIterable<string>): FastifyReply =>
   reply.header("content-type", type).send(Readable.from(parts, { objectMode: false }));
 
-async function* linesOf(first: Answer<unknown>, ask: AskPage): AsyncGenerator<string, void, undefined> {
+async function* linesOf(first: OperationResponse<unknown>, ask: AskPage): AsyncGenerator<string, void, undefined> {
   for await (const items of pagesOf(first, ask)) {
     if (items.length > 0) yield `${items.map((item) => JSON.stringify(item)).join("\n")}\n`;
   }
@@ -82,7 +82,7 @@ async function* linesOf(first: Answer<unknown>, ask: AskPage): AsyncGenerator<st
 
 async function* rowsOf(
   table: SubmissionTable,
-  first: Answer<unknown>,
+  first: OperationResponse<unknown>,
   ask: AskPage,
 ): AsyncGenerator<string, void, undefined> {
   yield table.header;
@@ -91,7 +91,7 @@ async function* rowsOf(
   }
 }
 
-async function* pagesOf(first: Answer<unknown>, ask: AskPage): AsyncGenerator<unknown[], void, undefined> {
+async function* pagesOf(first: OperationResponse<unknown>, ask: AskPage): AsyncGenerator<unknown[], void, undefined> {
   for (let answer = first; ; ) {
     const { items, nextPageToken } = answer.body as ListBody;
     yield items;

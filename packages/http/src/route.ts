@@ -1,5 +1,5 @@
 import type { ErrorType } from "@formbridge/contract";
-import type { Answer, Caller, KnownState, Operations, Target } from "@formbridge/core";
+import type { Caller, KnownState, OperationResponse, Operations, Target } from "@formbridge/core";
 import type { TSchema } from "typebox";
 import type { PageName } from "./pages.ts";
 
@@ -55,7 +55,7 @@ export interface Route {
     | "key unless public"
     | "link";
   errors: readonly ErrorType[];
-  call(operations: Operations, request: Parsed): Promise<Answer<unknown>>;
+  call(operations: Operations, request: Parsed): Promise<OperationResponse<unknown>>;
 }
 
 /** The format of `:token`; anything else in its place is a different path. */

@@ -1,6 +1,6 @@
 import type { CallbackDestination } from "@formbridge/contract";
 import type { Courier, OutgoingDelivery } from "@formbridge/core";
-import { Refusal, TAKEN } from "./failure.ts";
+import { ACCEPTED, Refusal } from "./failure.ts";
 import { createTimedCourier } from "./timed-courier.ts";
 
 /** What a callback receives: the delivery without destination and secrets. */
@@ -36,7 +36,7 @@ export function createCallbackCourier(
         // Don't quote the error: it may contain secrets. The embedding program can log it.
         throw new Refusal("it threw an error");
       }
-      return TAKEN;
+      return ACCEPTED;
     },
   });
 }

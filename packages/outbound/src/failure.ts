@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-export const TAKEN: Receipt = { kind: "taken" };
+export const ACCEPTED: Receipt = { kind: "accepted" };
 
 const CODES: Record<string, string> & Record<"ECONNRESET" | "ETIMEDOUT", string> = {
   ECONNREFUSED: "it refuses connections",

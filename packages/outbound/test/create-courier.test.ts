@@ -11,7 +11,7 @@ describe("callbacks", () => {
       save: (delivery) => void got.push(delivery),
       other: () => Promise.reject(),
     });
-    expect(await sendTo(courier, { kind: "callback", name: "save", secret: "s" })).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, { kind: "callback", name: "save", secret: "s" })).toEqual({ kind: "accepted" });
     const { destination: _destination, secrets: _secrets, ...rest } = outgoingTo({ kind: "callback", name: "save" });
     expect(got).toEqual([{ ...rest, signal: expect.any(AbortSignal) }]);
   });

@@ -135,7 +135,7 @@ describe("names", () => {
     };
     const courier = createCourier({ allowPrivate: true, timeoutMs: 5_000, resolve });
     const receipt = await sendTo(courier, { kind: "webhook", url: `http://rebinding.example:${port}/` });
-    expect(receipt).toMatchObject({ kind: "taken" });
+    expect(receipt).toMatchObject({ kind: "accepted" });
     expect(asked).toEqual(["rebinding.example"]);
     await courier.close();
     server.close();

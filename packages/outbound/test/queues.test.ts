@@ -82,7 +82,7 @@ describe("RabbitMQ", () => {
 
     const { queue } = await channel.assertQueue("", { exclusive: true });
     await channel.bindQueue(queue, exchange, "orders");
-    expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
     const message = await nextOf(channel, queue);
     expect(message.fields).toMatchObject({ exchange, routingKey: "orders" });
   });
@@ -90,7 +90,7 @@ describe("RabbitMQ", () => {
   it("a message is persistent, has the delivery's id, and says what it is", async () => {
     const { url, channel } = await rabbitmq();
     const name = newName();
-    expect(await sendTo(courierWith(), { kind: "queue", url, name })).toEqual({ kind: "taken" });
+    expect(await sendTo(courierWith(), { kind: "queue", url, name })).toEqual({ kind: "accepted" });
     undo.push(() => channel.deleteQueue(name));
     const message = await nextOf(channel, name);
     expect(message.properties).toMatchObject({
@@ -113,7 +113,7 @@ describe("RabbitMQ", () => {
     await channel.assertQueue(theirs, { durable: true, arguments: { "x-max-length": 10 } });
     const courier = courierWith();
     for (const name of [ours, theirs])
-      expect(await sendTo(courier, { kind: "queue", url, name })).toEqual({ kind: "taken" });
+      expect(await sendTo(courier, { kind: "queue", url, name })).toEqual({ kind: "accepted" });
     expect(await channel.assertQueue(ours, { durable: true })).toMatchObject({ messageCount: 1 });
     expect(await channel.checkQueue(theirs)).toMatchObject({ messageCount: 1 });
   });
@@ -122,10 +122,10 @@ describe("RabbitMQ", () => {
     const { url, channel } = await rabbitmq();
     const name = newName();
     const courier = courierWith();
-    expect(await sendTo(courier, { kind: "queue", url, name })).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, { kind: "queue", url, name })).toEqual({ kind: "accepted" });
     await channel.deleteQueue(name);
     expect(await sendTo(courier, { kind: "queue", url, name })).toMatchObject({ kind: "failed" });
-    expect(await sendTo(courier, { kind: "queue", url, name })).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, { kind: "queue", url, name })).toEqual({ kind: "accepted" });
     expect(await channel.deleteQueue(name)).toEqual({ messageCount: 1 });
   });
 });
@@ -149,7 +149,7 @@ describe("NATS", () => {
     const receipt = await sendTo(courier, destination);
     expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining("no stream takes its subject") });
     await take();
-    expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
   });
 
   it("a message that is larger than the server takes fails, and the next one is taken", async () => {
@@ -157,13 +157,13 @@ describe("NATS", () => {
     await take();
     const receipt = await sendTo(courier, destination, { body: JSON.stringify("x".repeat(2_000_000)) });
     expect(receipt).toEqual({ kind: "failed", error: "The queue failed: the message is larger than it takes." });
-    expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
   });
 
   it("[COURIER-QUEUE-ID] JetStream itself drops a delivery that comes twice", async () => {
     const { courier, destination, streams, name, take } = await newSubject();
     await take();
-    for (const attempt of [1, 2]) expect(await sendTo(courier, destination, { attempt })).toEqual({ kind: "taken" });
+    for (const attempt of [1, 2]) expect(await sendTo(courier, destination, { attempt })).toEqual({ kind: "accepted" });
     expect((await streams.info(name)).state.messages).toBe(1);
   });
 });
@@ -176,7 +176,7 @@ describe("Redis", () => {
     await client.connect();
     undo.push(() => client.destroy());
     const name = newName();
-    expect(await sendTo(courierWith(), { kind: "queue", url, name })).toEqual({ kind: "taken" });
+    expect(await sendTo(courierWith(), { kind: "queue", url, name })).toEqual({ kind: "accepted" });
     const [entry] = (await client.xRange(name, "-", "+")) ?? [];
     expect(entry?.message).toEqual({
       id: "dlv_0199-1",
@@ -218,10 +218,10 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     const receipts = await Promise.all(
       [one, other, one, other].map((to, i) => sendTo(courier, to, { deliveryId: `dlv_${i}` })),
     );
-    expect(receipts).toEqual(receipts.map(() => ({ kind: "taken" })));
+    expect(receipts).toEqual(receipts.map(() => ({ kind: "accepted" })));
     expect(relay.connections()).toBe(1);
     await expect.poll(relay.connections, { timeout: 15_000 }).toBe(0);
-    expect(await sendTo(courier, one)).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, one)).toEqual({ kind: "accepted" });
   });
 
   it("[COURIER-NO-SECRETS] a login that is refused fails, in words without the login", async () => {
@@ -259,7 +259,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     const destination = await destinationAt(url.href);
     // Nothing listens on the first address.
     const courier = courierWith({ resolve: async () => ["127.0.0.2", "127.0.0.1"] });
-    expect(await sendTo(courier, destination)).toEqual({ kind: "taken" });
+    expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
 
     const silent = await Promise.all(["127.0.0.3", "127.0.0.4"].map((host) => listenSilently(host)));
     const [one, other] = silent as [Silent, Silent];
@@ -280,7 +280,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
       return ["127.0.0.1"];
     };
     const destination = await destinationAt(url.href);
-    expect(await sendTo(courierWith({ resolve }), destination)).toEqual({ kind: "taken" });
+    expect(await sendTo(courierWith({ resolve }), destination)).toEqual({ kind: "accepted" });
     expect(asked).toEqual(["queue.example"]);
     const receipt = await sendTo(courierWith({ resolve, allowPrivate: false }), destination);
     expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining("resolves to a loopback address") });

@@ -56,7 +56,7 @@ describe("what is sent", () => {
     const { url, caught } = await catcher();
     const secrets = [SECRET, "an older secret, in words ☂", "whsec_not/base64!"];
     const receipt = await sendTo(courierWith(), { kind: "webhook", url: `${url}/hook?key=1` }, { secrets });
-    expect(receipt).toMatchObject({ kind: "taken" });
+    expect(receipt).toMatchObject({ kind: "accepted" });
     const [one] = caught as [Caught];
     const outgoing = outgoingTo({ kind: "webhook", url });
     expect([one.request.method, one.request.url, one.body]).toEqual(["POST", "/hook?key=1", outgoing.body]);
@@ -101,7 +101,7 @@ describe("what is sent", () => {
       "User-Agent": "somebody",
       "Proxy-Authorization": "x",
     };
-    expect(await sendTo(courierWith(), { kind: "webhook", url, headers })).toMatchObject({ kind: "taken" });
+    expect(await sendTo(courierWith(), { kind: "webhook", url, headers })).toMatchObject({ kind: "accepted" });
     const [one] = caught as [Caught];
     expect(headersOf(one)).toMatchObject({
       authorization: "Bearer mine",
@@ -141,7 +141,7 @@ describe("what is answered", () => {
 
   it.each([200, 201, 202, 204, 299])("[COURIER-WEBHOOK-ANSWERS] %i has taken it", async (status) => {
     const said = status === 204 ? {} : { answer: "detail" };
-    expect(await answering(status)).toEqual({ kind: "taken", status, ...said });
+    expect(await answering(status)).toEqual({ kind: "accepted", status, ...said });
   });
 
   it.each([400, 401, 404, 422, 500, 502])(
@@ -195,7 +195,7 @@ describe("what is answered", () => {
 
   it("a long answer does not matter", async () => {
     const { url } = await catcher((_, response) => void response.end(Buffer.alloc(10_000_000, "x")));
-    expect(await sendTo(courierWith(), { kind: "webhook", url })).toMatchObject({ kind: "taken" });
+    expect(await sendTo(courierWith(), { kind: "webhook", url })).toMatchObject({ kind: "accepted" });
   });
 });
 

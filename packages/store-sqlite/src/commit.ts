@@ -17,7 +17,7 @@ import { createPublicationWriter } from "./publications.ts";
 import { createRecordFinder, createRecordWriter } from "./records.ts";
 import { createEraser } from "./retention.ts";
 import { createReviewLinkWriter } from "./review-links.ts";
-import { createRowWriter, type Standing } from "./submission-rows.ts";
+import { createRowWriter, type StoredRow } from "./submission-rows.ts";
 import { createTokenWriter } from "./tokens.ts";
 
 /** Checks one change and writes it, inside a transaction. Refuses before it writes anything, in the port's order. */
@@ -41,45 +41,41 @@ export function createCommit(
     loaded: load({ by: { id: row.submission.submissionId, tenant }, ...(key && { key: key.ref }) }),
   });
 
-  function refusal(change: Change, standing: Standing | undefined, at: Instant): Committed | undefined {
+  function refusal(change: Change, stored: StoredRow | undefined, at: Instant): Committed | undefined {
     const { expect, key, tenant } = change;
     const scope = scopeOf(change);
     const record = scope && findRecord(scope, at);
     if (record !== undefined && record.fingerprint !== key?.replaces) return { kind: "key_taken", record };
     if ("absent" in expect) return undefined;
-    if (standing?.revision !== expect.revision || standing.tenant !== tenant) return stale(change);
+    if (stored?.revision !== expect.revision || stored.tenant !== tenant) return stale(change);
     return expect.notAfter !== undefined && at > expect.notAfter ? { kind: "too_late", now: at } : undefined;
   }
 
   /** Undefined: the submission was to be new, and is not. */
-  function writeRow(change: Change, standing: Standing | undefined): number | undefined {
-    if (standing === undefined) return rows.insert(change);
-    rows.update(standing, change);
-    return standing.sid;
+  function writeRow(change: Change, stored: StoredRow | undefined): number | undefined {
+    if (stored === undefined) return rows.insert(change);
+    rows.update(stored, change);
+    return stored.sid;
   }
 
-  function writeRecord(
-    change: Change,
-    standing: Standing | undefined,
-    { sid, at }: { sid: number; at: Instant },
-  ): void {
+  function writeRecord(change: Change, stored: StoredRow | undefined, { sid, at }: { sid: number; at: Instant }): void {
     const ended = endedAt(change.row.submission);
-    if (ended !== undefined && standing?.ended_at === null) records.submissionEnded(sid, ended);
+    if (ended !== undefined && stored?.ended_at === null) records.submissionEnded(sid, ended);
     if (change.key !== undefined) records.put(change, change.key, { sid, at });
   }
 
   return (change, at) => {
     const { expect, row, tenant, side } = change;
     // For a create, the INSERT finds out whether the id is new.
-    const standing = "absent" in expect ? undefined : rows.standing(row.submission.submissionId);
-    const refused = refusal(change, standing, at);
+    const stored = "absent" in expect ? undefined : rows.stored(row.submission.submissionId);
+    const refused = refusal(change, stored, at);
     if (refused !== undefined) return refused;
 
-    const sid = writeRow(change, standing);
+    const sid = writeRow(change, stored);
     if (sid === undefined) return stale(change);
     issueToken(sid, change);
     for (const event of change.events) appendEvent(sid, change, event);
-    writeRecord(change, standing, { sid, at });
+    writeRecord(change, stored, { sid, at });
     records.drop(sid, change, at);
     for (const handoff of handoffsIn(side)) putHandoff(handoff);
     for (const link of reviewLinksIn(side)) putReviewLink(link);

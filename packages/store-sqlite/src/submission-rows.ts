@@ -15,7 +15,7 @@ const QUIET = ["version", "revision", "sealed_fields", "doc"] as const;
 const ERASED = ["created_by", "erased_at"] as const;
 
 /** What a commit needs to know of the row that it is about to replace. */
-export type Standing = { sid: number } & Pick<
+export type StoredRow = { sid: number } & Pick<
   Row<typeof submissions>,
   "tenant" | "revision" | "state" | "expires_at" | "warn_at" | "ended_at"
 >;
@@ -42,7 +42,7 @@ export function createRowWriter(db: Database) {
   const erase = updating(...ERASED, ...MOMENTS, ...QUIET);
 
   return {
-    standing: (submissionId: string): Standing | undefined => select.get(submissionId),
+    stored: (submissionId: string): StoredRow | undefined => select.get(submissionId),
     /** Undefined: there is one with this id. */
     insert(change: Change): number | undefined {
       const row = submissionToWrite(change);
@@ -50,7 +50,7 @@ export function createRowWriter(db: Database) {
       const { changes, lastInsertRowid } = insert(row as Row<typeof submissions>);
       return changes === 0 ? undefined : Number(lastInsertRowid);
     },
-    update(before: Standing, change: Change): void {
+    update(before: StoredRow, change: Change): void {
       const row = submissionToWrite(change);
       const isStill =
         row.state === before.state &&

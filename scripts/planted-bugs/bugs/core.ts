@@ -17,13 +17,13 @@ export const CORE: readonly PlantedBug[] = [
     caughtBy: ["test/contract/delivery-retry.test.ts"],
   },
   {
-    name: "core-blocked-line-not-extended",
+    name: "core-blocked-queue-not-extended",
     breaks: "Events that the position passes while their submission is blocked are lost.",
     file: "packages/core/src/domain/webhooks/round.ts",
     edits: [
       {
-        find: "  return last === undefined ? line : { ...line, last: last.event.eventId };\n",
-        replace: "  return last === undefined ? line : { ...line };\n",
+        find: "  return last === undefined ? queue : { ...queue, last: last.event.eventId };\n",
+        replace: "  return last === undefined ? queue : { ...queue };\n",
       },
     ],
     caughtBy: ["packages/core/src/domain/webhooks/round.test.ts", "test/contract/webhooks-blocked.test.ts"],
@@ -97,7 +97,7 @@ export const CORE: readonly PlantedBug[] = [
   {
     name: "core-holder-not-waited-for",
     breaks: "A write that another instance holds up is refused before the key's wait is over.",
-    file: "packages/core/src/operations/idempotency/key-turn.ts",
+    file: "packages/core/src/operations/idempotency/key-lock.ts",
     edits: [{ find: "if (performance.now() >= until) throw keyLocked(error);", replace: "throw keyLocked(error);" }],
     caughtBy: ["test/contract/idempotency-crowds.test.ts"],
   },
@@ -116,10 +116,10 @@ export const CORE: readonly PlantedBug[] = [
   {
     name: "core-written-since-replayed",
     breaks: "A submit is a replay although the fields were changed since.",
-    file: "packages/core/src/domain/idempotency/weigh-record.ts",
+    file: "packages/core/src/domain/idempotency/match-record.ts",
     edits: [{ find: " && written <= record.carriedVersion;", replace: ";" }],
     caughtBy: [
-      "packages/core/src/domain/idempotency/weigh-record.test.ts",
+      "packages/core/src/domain/idempotency/match-record.test.ts",
       "test/contract/idempotency-retries.test.ts",
     ],
   },
@@ -150,8 +150,8 @@ export const CORE: readonly PlantedBug[] = [
     file: RESOLVE,
     edits: [
       {
-        find: `  if (standing === "revoked") {`,
-        replace: `  if (standing === "revoked" && key === undefined && seeker.target.versions.length === 0) {`,
+        find: `  if (status === "revoked") {`,
+        replace: `  if (status === "revoked" && key === undefined && lookup.target.versions.length === 0) {`,
       },
     ],
     caughtBy: ["test/contract/handoff-ends.test.ts"],

@@ -10,7 +10,7 @@ export const SQLITE: readonly PlantedBug[] = [
     name: "sqlite-no-revision-guard",
     breaks: "Of two writes on one revision the later one overwrites the earlier one.",
     file: COMMIT,
-    edits: [{ find: "standing?.revision !== expect.revision ||", replace: "standing === undefined ||" }],
+    edits: [{ find: "stored?.revision !== expect.revision ||", replace: "stored === undefined ||" }],
     caughtBy: [CONFORMANCE],
   },
   {
@@ -33,7 +33,7 @@ export const SQLITE: readonly PlantedBug[] = [
       {
         find: "    if (refused !== undefined) return refused;",
         replace: `    if (refused !== undefined) {
-      if (standing !== undefined) writeRecord(change, standing, { sid: standing.sid, at });
+      if (stored !== undefined) writeRecord(change, stored, { sid: stored.sid, at });
       return refused;
     }`,
       },

@@ -26,7 +26,7 @@ const AttemptSchema = Type.Object(
     at: InstantSchema,
     latencyMs: Type.Integer(),
     status: Type.Optional(Type.Integer({ description: "Of receivers that speak HTTP." })),
-    error: Type.Optional(Type.String({ description: "Absent: it was taken." })),
+    error: Type.Optional(Type.String({ description: "Absent if it was accepted." })),
     answer: Type.Optional(
       Type.String({ description: "The first kilobyte of what the receiver answered, sensitive values masked." }),
     ),

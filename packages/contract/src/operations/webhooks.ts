@@ -137,7 +137,7 @@ export const TestWebhookResponse = Type.Object(
     ok: Type.Literal(true),
     webhookId: Type.String(),
     messageId: Type.String({ description: "The webhook-id of the message." }),
-    taken: Type.Boolean({ description: "Did the receiver take it?" }),
+    accepted: Type.Boolean({ description: "Whether the receiver accepted it." }),
     latencyMs: Type.Integer(),
     status: Type.Optional(Type.Integer()),
     error: Type.Optional(Type.String()),
@@ -187,7 +187,7 @@ export const ReplayEventsResponse = Type.Object(
     ok: Type.Literal(true),
     webhookId: Type.String(),
     queued: Type.Array(Type.String(), { description: "Refused events that are tried again, in their order." }),
-    sent: Type.Integer({ description: "Events that were sent again, and taken." }),
+    sent: Type.Integer({ description: "Events that were sent again and accepted." }),
     failed: Type.Array(
       Type.Object(
         { eventId: Type.String(), submissionId: Type.String(), error: Type.String() },

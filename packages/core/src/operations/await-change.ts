@@ -28,7 +28,7 @@ interface Known extends Pick<Submission, "version" | "state"> {
 const differs = ({ version, state, completedAt }: Known, known: Known): boolean =>
   version !== known.version || state !== known.state || completedAt !== known.completedAt || isTerminal(state);
 
-const standing = ({ version, state, completedHandoff }: Submission): Known => ({
+const knownOf = ({ version, state, completedHandoff }: Submission): Known => ({
   version,
   state,
   completedAt: completedHandoff && toIso(completedHandoff.at),
@@ -49,7 +49,7 @@ export async function awaitChange(context: Context, call: AwaitChangeCall): Prom
   const until = performance.now() + call.waitMs;
   const { submission, token } = await runRead(context, call, { operation: "getSubmission", use: (found) => found });
   const known: Known = {
-    ...standing(submission),
+    ...knownOf(submission),
     version: call.sinceVersion ?? token?.row.version ?? submission.version,
     ...(isNews(submission) && { completedAt: undefined }),
   };
@@ -60,7 +60,7 @@ export async function awaitChange(context: Context, call: AwaitChangeCall): Prom
       await notifier.notified(Math.min(watchPollMs, Math.max(0, until - performance.now())));
       const now = await peek(context, call);
       const isOver = now === undefined || signal.aborted || performance.now() >= until;
-      if (isOver || differs(standing(now), known)) {
+      if (isOver || differs(knownOf(now), known)) {
         const read = await getSubmission(context, call);
         return {
           ...read,

@@ -4,13 +4,13 @@ import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
 import { mayHoldToken } from "./identity/resolve-target.ts";
-import { type Answer, markOf } from "./read/answer.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
 export type CancelCall = WriteCall & Pick<CancelRequest, "reason">;
 
-export async function cancel(context: Context, call: CancelCall): Promise<Answer<CancelResponse>> {
+export async function cancel(context: Context, call: CancelCall): Promise<OperationResponse<CancelResponse>> {
   const { reason } = call;
   return await runWrite(context, call, {
     operation: "cancel",

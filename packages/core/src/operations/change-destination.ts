@@ -7,8 +7,8 @@ import type { Context } from "./context.ts";
 import { refuseUnservable, sealDestination } from "./delivery/destination.ts";
 import { hasRole } from "./identity/authenticate.ts";
 import { mayHoldToken } from "./identity/resolve-target.ts";
-import { type Answer, markOf } from "./read/answer.ts";
 import { withoutCredentials } from "./read/intake-view.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
@@ -16,7 +16,7 @@ import type { WriteCall } from "./write/write-spec.ts";
 export async function changeDestination(
   context: Context,
   call: WriteCall & { destination: DestinationInput },
-): Promise<Answer<ChangeDestinationResponse>> {
+): Promise<OperationResponse<ChangeDestinationResponse>> {
   const { destination } = call;
   const { deps } = context;
   return await runWrite(context, call, {

@@ -3,7 +3,7 @@ import { decideCompleteHandoff, isOwnDirectLink, notYourHandoff } from "../domai
 import { refuse } from "../domain/decide/decision.ts";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
-import { type Answer, findingsOf, markOf } from "./read/answer.ts";
+import { findingsOf, markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
@@ -13,7 +13,7 @@ export type CompleteHandoffCall = WriteCall & { handoffId?: string };
 export async function completeHandoff(
   context: Context,
   call: CompleteHandoffCall,
-): Promise<Answer<CompleteHandoffResponse>> {
+): Promise<OperationResponse<CompleteHandoffResponse>> {
   let handoffId = call.handoffId ?? "";
   return await runWrite(context, asHuman(call), {
     operation: "completeHandoff",

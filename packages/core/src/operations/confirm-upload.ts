@@ -9,13 +9,16 @@ import type { FileName, UploadStorage } from "../ports/uploads.ts";
 import type { Context } from "./context.ts";
 import { fileOf, inContract, requireStorage } from "./files/files.ts";
 import { inspectFile } from "./files/inspect-file.ts";
-import { type Answer, fieldsOf, findingsOf, markOf } from "./read/answer.ts";
+import { fieldsOf, findingsOf, markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
 export type ConfirmUploadCall = WriteCall & { uploadId: string };
 
-export async function confirmUpload(context: Context, call: ConfirmUploadCall): Promise<Answer<ConfirmUploadResponse>> {
+export async function confirmUpload(
+  context: Context,
+  call: ConfirmUploadCall,
+): Promise<OperationResponse<ConfirmUploadResponse>> {
   const { uploadId } = call;
   const { uploads, scanner } = context.deps;
   let arrived: Arrived | undefined;

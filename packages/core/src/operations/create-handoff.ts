@@ -14,7 +14,7 @@ import { linksOf, sealNote } from "./links/handoff-links.ts";
 import { qrImage } from "./links/qr-image.ts";
 import { type HandedOver, handoffLetter } from "./notices/handoff.ts";
 import { render } from "./notices/render.ts";
-import { type Answer, findingsOf, markOf, type Shown } from "./read/answer.ts";
+import { findingsOf, markOf, type OperationResponse, type Shown } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
@@ -32,7 +32,10 @@ interface Secrets {
   code?: string;
 }
 
-export async function createHandoff(context: Context, call: CreateHandoffCall): Promise<Answer<CreateHandoffResponse>> {
+export async function createHandoff(
+  context: Context,
+  call: CreateHandoffCall,
+): Promise<OperationResponse<CreateHandoffResponse>> {
   const { deps } = context;
   const { kind = "session", qrFormat = kind === "qr" ? "svg" : undefined } = call.handoff;
   const secrets = mint(context, kind);

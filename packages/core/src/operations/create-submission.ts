@@ -9,7 +9,7 @@ import { ContractError } from "../domain/error.ts";
 import { fingerprint, type Meaning } from "../domain/idempotency/fingerprint.ts";
 import { checkKeyFormat } from "../domain/idempotency/key-format.ts";
 import type { KeyRecord, KeyRef } from "../domain/idempotency/key-record.ts";
-import { weighRecord } from "../domain/idempotency/weigh-record.ts";
+import { matchRecord } from "../domain/idempotency/match-record.ts";
 import type { CompiledIntake } from "../domain/intake/compiled-intake.ts";
 import type { Submission } from "../domain/submission.ts";
 import { endedError } from "../domain/tokens/refuse-ended.ts";
@@ -18,7 +18,7 @@ import type { Loaded, LoadQuery } from "../ports/store.ts";
 import { traceOf } from "./audit/call-trace.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { createKeyTurn } from "./idempotency/key-turn.ts";
+import { createKeyLock } from "./idempotency/key-lock.ts";
 import { keyAudit, keyConflict, keyLocked, keyRef, keyWrite } from "./idempotency/keyed.ts";
 import { noteContention } from "./idempotency/note-contention.ts";
 import { recordConflict } from "./idempotency/record-conflict.ts";
@@ -26,8 +26,8 @@ import { recordedActor } from "./identity/actors.ts";
 import { authenticate, hasRole, reachesIntake } from "./identity/authenticate.ts";
 import { countCreate, peekCreates } from "./identity/rate-limits.ts";
 import { liveToken, seesSensitive } from "./identity/resolve-target.ts";
-import { type Answer, answerWith, createdBody, show } from "./read/answer.ts";
 import { openRow } from "./read/open-snapshot.ts";
+import { createdBody, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
 import { expireIfDue } from "./write/expire-due.ts";
 import { completeNamed } from "./write/refusals.ts";
@@ -59,7 +59,10 @@ interface CreateKey {
 
 const MAX_TRIES = 64;
 
-export async function createSubmission(context: Context, call: CreateCall): Promise<Answer<CreateSubmissionResponse>> {
+export async function createSubmission(
+  context: Context,
+  call: CreateCall,
+): Promise<OperationResponse<CreateSubmissionResponse>> {
   const { deps } = context;
   const ref = call.idempotencyKey === undefined ? undefined : keyRef("create", call.idempotencyKey);
   // Independent of each other, so run both at once. An unauthenticated caller learns nothing of what was loaded.
@@ -167,17 +170,17 @@ async function createOnce(
   admitted: Admitted,
   { ref }: CreateKey,
   loaded: Loaded,
-): Promise<Answer<CreateSubmissionResponse>> {
+): Promise<OperationResponse<CreateSubmissionResponse>> {
   const { context, call, decide, tenant, principal } = admitted;
   const { deps } = context;
   const { intakeId } = call;
   context.facts.key = ref;
-  const turn = createKeyTurn(deps);
+  const lock = createKeyLock(deps);
   let { now, record } = loaded;
   let rate: RateVerdict | undefined;
-  const answered = (answer: Answer<CreateSubmissionResponse>): typeof answer => {
+  const answered = (answer: OperationResponse<CreateSubmissionResponse>): typeof answer => {
     const submission = { ...answer.body, tenant, intakeId };
-    noteContention(context, turn, { submission, ref, by: decide.actor, now });
+    noteContention(context, lock, { submission, ref, by: decide.actor, now });
     return answer;
   };
   try {
@@ -185,31 +188,31 @@ async function createOnce(
       const key = { ...ref, intakeId };
       deps.instrumentation.record({ name: "key_looked_up", key, hit: record !== undefined });
       if (record !== undefined) {
-        turn.leave();
+        lock.release();
         const answer = await replayCreate(admitted, record);
         if (answer !== undefined) return answered(answer);
-      } else if (turn.isInside()) {
+      } else if (lock.isHeld()) {
         rate ??= await countCreate(deps, call.caller, principal);
         const make = () => tryCreate({ ...admitted, decide: { ...decide, now } });
-        const made = await turn.unlessHeld(make);
+        const made = await lock.unlessHeld(make);
         if (made !== undefined) return answered({ ...made, ...(rate && { rate }) });
-      } else await turn.enter({ ...ref, tenant, intakeId });
+      } else await lock.acquire({ ...ref, tenant, intakeId });
       ({ now, record } = await deps.backend.store.load(queryOf(intakeId, ref)));
     }
     throw keyLocked();
   } finally {
-    turn.leave();
+    lock.release();
   }
 }
 
-async function createNew(admitted: Admitted): Promise<Answer<CreateSubmissionResponse>> {
+async function createNew(admitted: Admitted): Promise<OperationResponse<CreateSubmissionResponse>> {
   const made = await tryCreate(admitted);
   if (made === undefined) throw new Error("a new submission met one with its id");
   return made;
 }
 
 /** Undefined if another request with the key was faster. */
-async function tryCreate(admitted: Admitted): Promise<Answer<CreateSubmissionResponse> | undefined> {
+async function tryCreate(admitted: Admitted): Promise<OperationResponse<CreateSubmissionResponse> | undefined> {
   const { context, command, decide, intake, key } = admitted;
   const { deps } = context;
   const before = initialSubmission(command, decide);
@@ -234,7 +237,7 @@ async function tryCreate(admitted: Admitted): Promise<Answer<CreateSubmissionRes
   const masked = isMasked(admitted, intake);
   const shown = show(deps, { submission, intake, now: decide.now, masked }, token === undefined ? {} : { token });
   const body = { ...createdBody(shown), ...(key && { _idempotent: false }) };
-  return { ...answerWith(body, shown), created: true };
+  return { ...respondWith(body, shown), created: true };
 }
 
 const recordOf = (
@@ -263,7 +266,7 @@ const isMasked = ({ call, principal }: Admitted, intake: CompiledIntake): boolea
 async function replayCreate(
   admitted: Admitted,
   record: KeyRecord,
-): Promise<Answer<CreateSubmissionResponse> | undefined> {
+): Promise<OperationResponse<CreateSubmissionResponse> | undefined> {
   const { context, call, principal, tenant, decide } = admitted;
   const { deps } = context;
   await refuseOther(admitted, record);
@@ -286,14 +289,14 @@ async function replayCreate(
   const shown = show(deps, { submission: after, intake, now, masked }, token === undefined ? { ...lapsed } : { token });
   const body = { ...createdBody(shown), _idempotent: true };
   const rate = await peekCreates(deps, call.caller, principal);
-  return { ...answerWith(body, shown), replayOf: record.recordedAt, ...(rate && { rate }) };
+  return { ...respondWith(body, shown), replayOf: record.recordedAt, ...(rate && { rate }) };
 }
 
 /** The idempotency key belongs to another request or caller. Counts as a create, so that trying keys isn't free. */
 async function refuseOther(admitted: Admitted, record: KeyRecord): Promise<void> {
   const { context, call, principal, tenant, decide, key } = admitted;
   const fingerprint = key?.fingerprint ?? "";
-  const verdict = weighRecord(record, { fingerprint, principal: principalName(principal), carriedVersion: 0 });
+  const verdict = matchRecord(record, { fingerprint, principal: principalName(principal), carriedVersion: 0 });
   if (verdict === "replay") return;
   await countCreate(context.deps, call.caller, principal);
   const isForeign = verdict === "foreign";

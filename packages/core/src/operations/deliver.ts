@@ -19,11 +19,11 @@ import type { Job } from "../ports/jobs.ts";
 import type { Context } from "./context.ts";
 import { destinationOf } from "./delivery/destination.ts";
 import { answerRewrite } from "./idempotency/answer-rewrite.ts";
-import type { Opened } from "./read/load-opened.ts";
+import type { LoadedSubmission } from "./read/load-submission.ts";
 import { boundToExcerpt } from "./read/open-snapshot.ts";
 import { actOnLatest } from "./write/act-on-latest.ts";
 
-type Due = Opened & { submission: Deliverable };
+type Due = LoadedSubmission & { submission: Deliverable };
 
 /**
  * One delivery attempt in three steps: record that it starts, send, record the outcome. Several workers may run this
@@ -53,7 +53,7 @@ export async function deliver(context: Context, job: Job, signal: AbortSignal): 
   const result = resultOf(context, start, { receipt, ms });
   await takeStep(context, job, ({ submission, now }) => {
     if (!isOurs(submission)) return undefined;
-    return receipt.kind === "taken"
+    return receipt.kind === "accepted"
       ? decideDeliverySuccess(submission, result)
       : decideDeliveryFailure(
           submission,

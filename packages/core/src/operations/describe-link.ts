@@ -1,7 +1,7 @@
 import { type ResumeLinkResponse, SUBMISSION_ID_PATTERN } from "@formbridge/contract";
 import type { Context } from "./context.ts";
 import { malformedToken } from "./identity/resolve-target.ts";
-import type { Answer } from "./read/answer.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 const WELL_FORMED = new RegExp(SUBMISSION_ID_PATTERN);
 
@@ -12,7 +12,7 @@ const WELL_FORMED = new RegExp(SUBMISSION_ID_PATTERN);
 export async function describeLink(
   _context: Context,
   link: { submissionId: string; opensWith: "session" | "code" },
-): Promise<Answer<ResumeLinkResponse>> {
+): Promise<OperationResponse<ResumeLinkResponse>> {
   const { submissionId, opensWith } = link;
   if (!WELL_FORMED.test(submissionId)) throw malformedToken();
   const path = `/submissions/${submissionId}/sessions`;

@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 import { recordedActor } from "./identity/actors.ts";
 import { hasRole } from "./identity/authenticate.ts";
 import { notFound } from "./identity/resolve-target.ts";
-import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { type Readable, runRead } from "./read/run-read.ts";
 import { eraseSubmissionNow } from "./write/erase.ts";
 import type { WriteCall } from "./write/write-spec.ts";
@@ -16,11 +16,18 @@ import type { WriteCall } from "./write/write-spec.ts";
  * Erases one submission now, at a person's request: nothing is archived, and what was archived before is removed too.
  * Repeating it completes what is left and returns the same.
  */
-export async function eraseSubmission(context: Context, call: WriteCall): Promise<Answer<EraseSubmissionResponse>> {
+export async function eraseSubmission(
+  context: Context,
+  call: WriteCall,
+): Promise<OperationResponse<EraseSubmissionResponse>> {
   return await runRead(context, call, { operation: "eraseSubmission", use: (found) => erase(context, call, found) });
 }
 
-async function erase(context: Context, call: WriteCall, found: Readable): Promise<Answer<EraseSubmissionResponse>> {
+async function erase(
+  context: Context,
+  call: WriteCall,
+  found: Readable,
+): Promise<OperationResponse<EraseSubmissionResponse>> {
   const { deps } = context;
   const { principal, intake, now } = found;
   if (principal === undefined || !hasRole(principal, "admin")) {
@@ -35,5 +42,5 @@ async function erase(context: Context, call: WriteCall, found: Readable): Promis
   if (submission?.erasedAt === undefined) throw notFound();
   await deps.archive?.drop({ tenant, intakeId, submissionId });
   const shown = show(deps, { submission, intake, now });
-  return answerWith({ ...markOf(shown), erasedAt: toIso(submission.erasedAt) }, shown);
+  return respondWith({ ...markOf(shown), erasedAt: toIso(submission.erasedAt) }, shown);
 }

@@ -16,7 +16,7 @@ import type { EventFilter, EventLog } from "../ports/events.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { hasRole } from "./identity/authenticate.ts";
-import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { type Readable, type ReadCall, runRead } from "./read/run-read.ts";
 
 export interface GetEventsCall extends ReadCall {
@@ -76,7 +76,7 @@ export function eventFilter(query: { stream?: EventStream | "all"; types?: strin
 export const streamsOf = (types: readonly EventType[] | undefined): readonly EventStream[] =>
   types === undefined ? ["submission"] : [...new Set(types.map((type) => EVENT_TYPES[type].stream))];
 
-export async function getEvents(context: Context, call: GetEventsCall): Promise<Answer<GetEventsResponse>> {
+export async function getEvents(context: Context, call: GetEventsCall): Promise<OperationResponse<GetEventsResponse>> {
   const filter = eventFilter(call.query);
   return await runRead(context, call, {
     operation: "getEvents",
@@ -93,7 +93,7 @@ export async function eventsPage(
   context: Context,
   { query, filter, callers }: { query: GetEventsQuery; filter: EventFilter; callers: boolean },
   found: Pick<Readable, "submission" | "intake" | "now" | "held">,
-): Promise<Answer<GetEventsResponse>> {
+): Promise<OperationResponse<GetEventsResponse>> {
   const { tenant, submissionId } = found.submission;
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = query.afterEventId;
@@ -106,7 +106,7 @@ export async function eventsPage(
   const hasMore = rows.length > limit || (last !== undefined && (await hasAfter(context, where, last.eventId)));
   const shown = show(context.deps, found, found.held);
   const next = hasMore && last !== undefined ? { nextEventId: last.eventId } : {};
-  return answerWith({ ...markOf(shown), events, hasMore, ...next }, shown);
+  return respondWith({ ...markOf(shown), events, hasMore, ...next }, shown);
 }
 
 /** A page may be short because its events are large. */

@@ -2,19 +2,19 @@ import type { GetSubmissionIntakeResponse } from "@formbridge/contract";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
 import { openNote } from "./links/handoff-links.ts";
-import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
 import { presentationOf } from "./read/intake-view.ts";
+import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { type Readable, type ReadCall, runRead } from "./read/run-read.ts";
 
 /** How to render a submission: what its intake shows people, from the definition it was created with. */
 export async function getSubmissionIntake(
   context: Context,
   call: ReadCall,
-): Promise<Answer<GetSubmissionIntakeResponse>> {
+): Promise<OperationResponse<GetSubmissionIntakeResponse>> {
   return await runRead(context, call, { operation: "getSubmissionIntake", use: (found) => drawn(context, found) });
 }
 
-function drawn(context: Context, found: Readable): Answer<GetSubmissionIntakeResponse> {
+function drawn(context: Context, found: Readable): OperationResponse<GetSubmissionIntakeResponse> {
   const { intake } = found;
   const shown = show(context.deps, found, found.held);
   const body: GetSubmissionIntakeResponse = {
@@ -23,7 +23,7 @@ function drawn(context: Context, found: Readable): Answer<GetSubmissionIntakeRes
     ...(context.deps.mailer && { sendsMail: true }),
     ...(found.session && { session: sessionOf(context, found.session) }),
   };
-  return answerWith(body, shown);
+  return respondWith(body, shown);
 }
 
 function sessionOf({ deps }: Context, { handoff, session }: NonNullable<Readable["session"]>) {

@@ -2,8 +2,8 @@ import type { SubmissionRecord } from "@formbridge/contract";
 import { gateOf, isEscalated, reviewsGate } from "../domain/review/reviewers.ts";
 import type { Context } from "./context.ts";
 import { fileLinks } from "./files/file-links.ts";
-import { type Answer, answerWith, show } from "./read/answer.ts";
 import { recordOf } from "./read/record.ts";
+import { type OperationResponse, respondWith, show } from "./read/response.ts";
 import { type Readable, type ReadCall, runRead } from "./read/run-read.ts";
 
 /** A state that a reader has seen, by token, version or both. */
@@ -20,7 +20,7 @@ export interface GetSubmissionCall extends ReadCall {
   unlessChangedSince?: "*" | readonly KnownState[];
 }
 
-export interface SubmissionRead extends Answer<SubmissionRecord> {
+export interface SubmissionRead extends OperationResponse<SubmissionRecord> {
   notModified?: true;
 }
 
@@ -30,7 +30,7 @@ export async function getSubmission(context: Context, call: GetSubmissionCall): 
     async use(found) {
       const shown = show(context.deps, found, found.held);
       const files = isReviewer(found) ? await fileLinks(context.deps, shown, found.sight) : {};
-      const answer = answerWith({ ...recordOf(shown, found.sight), ...files }, shown);
+      const answer = respondWith({ ...recordOf(shown, found.sight), ...files }, shown);
       // Download links expire even if nothing changes.
       if (files.files !== undefined) return answer;
       return isKnown(found, call.unlessChangedSince ?? []) ? { ...answer, notModified: true } : answer;

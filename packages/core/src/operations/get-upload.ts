@@ -7,7 +7,7 @@ import { aboutOf } from "../domain/tokens/refuse-ended.ts";
 import type { Context } from "./context.ts";
 import { linkTo } from "./files/file-links.ts";
 import { staleReader } from "./get-events.ts";
-import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { type Readable, type ReadCall, runRead } from "./read/run-read.ts";
 
 export type GetUploadCall = ReadCall & { uploadId: string };
@@ -24,7 +24,7 @@ const sensitiveFile = (submission: Submission): ContractError =>
   );
 
 /** A short-lived URL for a confirmed file, for callers who may see its value. */
-export async function getUpload(context: Context, call: GetUploadCall): Promise<Answer<GetUploadResponse>> {
+export async function getUpload(context: Context, call: GetUploadCall): Promise<OperationResponse<GetUploadResponse>> {
   return await runRead(context, call, {
     operation: "getUpload",
     use: (found) => signDownload(context, call, found),
@@ -35,7 +35,7 @@ async function signDownload(
   { deps }: Context,
   call: GetUploadCall,
   found: Readable,
-): Promise<Answer<GetUploadResponse>> {
+): Promise<OperationResponse<GetUploadResponse>> {
   const { submission, intake, now, sight } = found;
   if (sight === "state") throw staleReader(submission);
   const upload = submission.uploads.find(({ uploadId }) => uploadId === call.uploadId);
@@ -46,5 +46,5 @@ async function signDownload(
     throw sensitiveFile(submission);
   }
   const shown = show(deps, found, found.held);
-  return answerWith({ ...markOf(shown), ...(await linkTo(deps, { submission, file, now })) }, shown);
+  return respondWith({ ...markOf(shown), ...(await linkTo(deps, { submission, file, now })) }, shown);
 }

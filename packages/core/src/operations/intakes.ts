@@ -17,9 +17,9 @@ import { refuseUnservable } from "./delivery/destination.ts";
 import { refuseAgentGates } from "./identity/agent-gates.ts";
 import { authenticate, hasRole, reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
-import type { Answer } from "./read/answer.ts";
 import { viewOf } from "./read/intake-view.ts";
 import { endPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { keepEventWebhooks } from "./webhooks/event-webhooks.ts";
 
 const LIST = "intakes";
@@ -44,7 +44,7 @@ async function visibleIntake(
 export async function getIntake(
   context: Context,
   call: { caller: Caller; intakeId: string },
-): Promise<Answer<IntakeResponse>> {
+): Promise<OperationResponse<IntakeResponse>> {
   const { stored, forAdmin } = await visibleIntake(context, call);
   return { body: { ok: true, intake: viewOf(stored, { forAdmin }) } };
 }
@@ -52,7 +52,7 @@ export async function getIntake(
 export async function getIntakeSchema(
   context: Context,
   call: { caller: Caller; intakeId: string },
-): Promise<Answer<IntakeSchemaResponse>> {
+): Promise<OperationResponse<IntakeSchemaResponse>> {
   const { definition } = (await visibleIntake(context, call)).stored;
   return { body: { ok: true, intakeId: definition.id, version: definition.version, schema: definition.schema } };
 }
@@ -63,7 +63,7 @@ const isOpenToAll = ({ definition, retired }: StoredIntake): boolean => definiti
 export async function listIntakes(
   context: Context,
   call: { caller: Caller; query: ListIntakesQuery },
-): Promise<Answer<ListIntakesResponse>> {
+): Promise<OperationResponse<ListIntakesResponse>> {
   const { deps } = context;
   const principal = await authenticate(deps, call.caller);
   const page = await openPage(deps, { list: LIST, principal }, call.query);
@@ -98,7 +98,7 @@ const summary = ({ definition, retired, source }: StoredIntake): ListIntakesResp
 export async function putIntake(
   context: Context,
   call: { caller: Caller; intakeId: string; definition: unknown },
-): Promise<Answer<IntakeResponse>> {
+): Promise<OperationResponse<IntakeResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   requireRole(principal, "admin");
   if (!reachesIntake(principal, call.intakeId)) throw notThere();
@@ -119,7 +119,7 @@ interface NewIntake {
  * Makes a checked definition the current one for its id. Registering the same again changes nothing; any change needs a
  * new version.
  */
-export async function registerIntake(context: Context, intake: NewIntake): Promise<Answer<IntakeResponse>> {
+export async function registerIntake(context: Context, intake: NewIntake): Promise<OperationResponse<IntakeResponse>> {
   refuseUnservable(context.deps, intake.definition.destination);
   const answer = await makeCurrent(context, intake);
   // Even if nothing changed: whoever registered it may have died before this step.
@@ -127,7 +127,7 @@ export async function registerIntake(context: Context, intake: NewIntake): Promi
   return answer;
 }
 
-async function makeCurrent(context: Context, intake: NewIntake): Promise<Answer<IntakeResponse>> {
+async function makeCurrent(context: Context, intake: NewIntake): Promise<OperationResponse<IntakeResponse>> {
   const { intakes } = context.deps.backend;
   const { definition, source, tenant } = intake;
   const digest = sha256(canonicalJson(definition));
@@ -197,7 +197,7 @@ function refuseClash(known: StoredIntake | undefined, next: NewIntake & { digest
 export async function retireIntake(
   context: Context,
   call: { caller: Caller; intakeId: string },
-): Promise<Answer<RetireIntakeResponse>> {
+): Promise<OperationResponse<RetireIntakeResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   requireRole(principal, "admin");
   const { intakes } = context.deps.backend;

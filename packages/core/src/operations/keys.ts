@@ -7,8 +7,8 @@ import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { normalize } from "./identity/actors.ts";
 import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import type { Answer } from "./read/answer.ts";
 import { endPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "keys";
 export const DEFAULT_TENANT = "default";
@@ -16,7 +16,7 @@ export const DEFAULT_TENANT = "default";
 export async function createKey(
   context: Context,
   call: { caller: Caller; request: CreateKeyRequest },
-): Promise<Answer<CreateKeyResponse>> {
+): Promise<OperationResponse<CreateKeyResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   requireRole(principal, "admin");
   const tenant = call.request.tenant ?? principal.tenant;
@@ -67,7 +67,7 @@ export async function issueKey(
 export async function listKeys(
   context: Context,
   call: { caller: Caller; query: { limit?: number; pageToken?: string } },
-): Promise<Answer<ListKeysResponse>> {
+): Promise<OperationResponse<ListKeysResponse>> {
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "admin");
@@ -105,7 +105,7 @@ export const keyView = (key: ApiKey): ListKeysResponse["items"][number] => ({
 export async function revokeKey(
   context: Context,
   call: { caller: Caller; keyId: string },
-): Promise<Answer<RevokeKeyResponse>> {
+): Promise<OperationResponse<RevokeKeyResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   requireRole(principal, "admin");
   const { keys } = context.deps.backend;

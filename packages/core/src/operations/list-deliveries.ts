@@ -7,16 +7,16 @@ import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import type { Deps } from "./deps.ts";
 import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import type { Answer } from "./read/answer.ts";
 import { boundToExcerpt } from "./read/open-snapshot.ts";
 import { endPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "deliveries";
 /** Dead deliveries may be rare among waiting ones: return a short page rather than scan forever. */
 const MAX_LOOKS = 5;
 const LOOK = 200;
 
-type Standing = DeliveryView["state"];
+type DeliveryState = DeliveryView["state"];
 export interface Undelivered {
   submission: Submission;
   delivery: Delivery;
@@ -25,7 +25,7 @@ export interface Undelivered {
 export async function listDeliveries(
   { deps }: Context,
   call: { caller: Caller; query: ListDeliveriesQuery },
-): Promise<Answer<ListDeliveriesResponse>> {
+): Promise<OperationResponse<ListDeliveriesResponse>> {
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
@@ -40,12 +40,12 @@ export async function listDeliveries(
   return { body: { ok: true, items, ...(await endPage(deps, page, { after: found.next, shown: items.length })) } };
 }
 
-const wanted = ({ state }: { state?: string }): { standing?: Standing } =>
-  state === undefined ? {} : { standing: state as Standing };
+const wanted = ({ state }: { state?: string }): { deliveryState?: DeliveryState } =>
+  state === undefined ? {} : { deliveryState: state as DeliveryState };
 
 export interface DeliverySearch {
   filter: SubmissionFilter;
-  standing?: Standing;
+  deliveryState?: DeliveryState;
   limit: number;
   before?: string | undefined;
 }
@@ -53,7 +53,7 @@ export interface DeliverySearch {
 /** Newest first, as many as requested or found in a limited number of reads; `next` is where to continue. */
 export async function findDeliveries(
   { backend }: Deps,
-  { filter, standing, limit, before }: DeliverySearch,
+  { filter, deliveryState, limit, before }: DeliverySearch,
 ): Promise<{ items: Undelivered[]; next?: string }> {
   const items: Undelivered[] = [];
   let last = before;
@@ -63,7 +63,11 @@ export async function findDeliveries(
       if (items.length === limit) return { items, ...(last !== undefined && { next: last }) };
       last = submission.submissionId;
       const { delivery } = submission;
-      if (delivery === undefined || (standing !== undefined && standingOf(submission, delivery) !== standing)) continue;
+      if (
+        delivery === undefined ||
+        (deliveryState !== undefined && deliveryStateOf(submission, delivery) !== deliveryState)
+      )
+        continue;
       // A submission kept here (`store`) was never delivered.
       if (submission.state === "finalized" && delivery.deliveredAt === undefined) continue;
       items.push({ submission, delivery });
@@ -86,7 +90,7 @@ export function filterFor(principal: Principal, query: Record<string, string | u
   };
 }
 
-function standingOf({ state }: Submission, { inFlight, givenUp }: Delivery): Standing {
+function deliveryStateOf({ state }: Submission, { inFlight, givenUp }: Delivery): DeliveryState {
   if (state === "finalized") return "delivered";
   if (givenUp === true) return "dead";
   return inFlight === true ? "in_flight" : "pending";
@@ -97,7 +101,7 @@ function deliveryView({ sealer }: Deps, { submission, delivery }: Undelivered): 
     submissionId: submission.submissionId,
     intakeId: submission.intakeId,
     submissionState: submission.state,
-    state: standingOf(submission, delivery),
+    state: deliveryStateOf(submission, delivery),
     deliveryState: deliveryState(delivery),
     ...(submission.destination !== undefined && { redirected: true as const }),
     attempts: (delivery.attempts ?? []).map(({ at, answer, ...attempt }) => ({

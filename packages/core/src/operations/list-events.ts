@@ -5,8 +5,8 @@ import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { eventFilter, eventView, seesCallers } from "./get-events.ts";
 import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import type { Answer } from "./read/answer.ts";
 import { nextPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "events";
 
@@ -24,7 +24,7 @@ type LookOn = (after: string, limit: number) => Promise<Look>;
 export async function listEvents(
   context: Context,
   call: { caller: Caller; query: ListEventsQuery },
-): Promise<Answer<ListEventsResponse>> {
+): Promise<OperationResponse<ListEventsResponse>> {
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "admin", "viewer");

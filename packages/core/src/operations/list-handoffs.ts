@@ -6,21 +6,21 @@ import type { Context } from "./context.ts";
 import { staleReader } from "./get-events.ts";
 import { mayHoldToken, requireHolder } from "./identity/resolve-target.ts";
 import { openNote } from "./links/handoff-links.ts";
-import { type Answer, answerWith, markOf, type Shown, show } from "./read/answer.ts";
+import { markOf, type OperationResponse, respondWith, type Shown, show } from "./read/response.ts";
 import { type ReadCall, runRead } from "./read/run-read.ts";
 
 /** A submission's hand-offs and their sessions. Links aren't shown again: only their hashes are stored. */
-export async function listHandoffs(context: Context, call: ReadCall): Promise<Answer<ListHandoffsResponse>> {
+export async function listHandoffs(context: Context, call: ReadCall): Promise<OperationResponse<ListHandoffsResponse>> {
   const { deps } = context;
   return await runRead(context, call, {
     operation: "listHandoffs",
     async use(found) {
       const { submission, token, principal } = found;
       requireHolder(found);
-      if (token?.standing === "stale" && !mayHoldToken(principal, submission)) throw staleReader(submission);
+      if (token?.status === "stale" && !mayHoldToken(principal, submission)) throw staleReader(submission);
       const shown = show(deps, found, found.held);
       const rows = await deps.backend.handoffs.ofSubmission(submission.submissionId);
-      return answerWith({ ...markOf(shown), items: rows.map((row) => viewOf(context, row, shown)) }, shown);
+      return respondWith({ ...markOf(shown), items: rows.map((row) => viewOf(context, row, shown)) }, shown);
     },
   });
 }

@@ -7,8 +7,8 @@ import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import type { Answer } from "./read/answer.ts";
 import { endPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "reviews";
 /**
@@ -21,7 +21,7 @@ const MAX_LOOKS = 5;
 export async function listReviews(
   context: Context,
   call: { caller: Caller; query: ListReviewsQuery },
-): Promise<Answer<ListReviewsResponse>> {
+): Promise<OperationResponse<ListReviewsResponse>> {
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   requireRole(principal, "reviewer", "admin");

@@ -7,10 +7,10 @@ import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { hasRole, reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
 import { maySee } from "./identity/resolve-target.ts";
-import type { Answer } from "./read/answer.ts";
 import { openRow } from "./read/open-snapshot.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import { summaryOf } from "./read/record.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "submissions";
 const MAX_LOOKS = 5;
@@ -18,7 +18,7 @@ const MAX_LOOKS = 5;
 export async function listSubmissions(
   context: Context,
   call: { caller: Caller; query: ListSubmissionsQuery },
-): Promise<Answer<ListSubmissionsResponse>> {
+): Promise<OperationResponse<ListSubmissionsResponse>> {
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   const page = await openPage(deps, { list: LIST, principal }, call.query);

@@ -20,7 +20,7 @@ import { outgoingNotice } from "./notices/outgoing-notice.ts";
 import { expiryLetter, finishedLetter, rejectionLetter } from "./notices/progress.ts";
 import { type Letter, render } from "./notices/render.ts";
 import { type Asked, escalationLetter, reviewLetter } from "./notices/reviews.ts";
-import { loadOpened, type Opened } from "./read/load-opened.ts";
+import { type LoadedSubmission, loadSubmission } from "./read/load-submission.ts";
 import { actOnLatest } from "./write/act-on-latest.ts";
 
 const POSTMASTER = { kind: "system", id: "postmaster" } as const;
@@ -83,7 +83,7 @@ async function callHook(
   { notice, signal }: { notice: HookNotice; signal: AbortSignal },
 ): Promise<void> {
   const { courier, notifyUrl: url } = context.deps;
-  const found = url === undefined ? undefined : await loadOpened(context, job);
+  const found = url === undefined ? undefined : await loadSubmission(context, job);
   const outgoing = found && url !== undefined ? outgoingNotice(context.deps, job, { notice, found, url }) : undefined;
   const receipt = outgoing && (await courier.send(outgoing, signal));
   if (receipt?.kind === "failed") throw new HookFailed(receipt);
@@ -95,14 +95,14 @@ type MailNotice = Exclude<Notice, HookNotice>;
 /** The mail for the current state; undefined if there is nothing to say, or nobody to send it to. */
 async function compose(context: Context, job: Job, notice: MailNotice): Promise<Mail | undefined> {
   if ("gateIndex" in notice) return await askToReview(context, job, notice);
-  const found = await loadOpened(context, job);
+  const found = await loadSubmission(context, job);
   const letter = found && progressLetter(found, notice.what);
   const to = letter && (await contactOf(context, found.submission));
   return letter === undefined || to === undefined ? undefined : { to, ...render(letter) };
 }
 
 function progressLetter(
-  { submission, intake }: Opened,
+  { submission, intake }: LoadedSubmission,
   what: "rejected" | "finalized" | "expiring",
 ): Letter | undefined {
   const about = { intake: intake.definition.name, submissionId: submission.submissionId };

@@ -21,8 +21,8 @@ import { countCodeAttempt, countFailedLookup } from "./identity/rate-limits.ts";
 import { loadSession, unknownSession } from "./identity/resolve-target.ts";
 import { type CodeGuess, weighCode } from "./links/code-guess.ts";
 import { openNote } from "./links/handoff-links.ts";
-import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
 import { openRow } from "./read/open-snapshot.ts";
+import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
 import { expireIfDue } from "./write/expire-due.ts";
 import { tellingTo } from "./write/refusals.ts";
@@ -49,7 +49,10 @@ const MAX_TRIES = 16;
  * Exchanges a link's secret for a new session. Only by POST, so that merely opening links, as mail scanners do, doesn't
  * use them up. The error is the same whatever is wrong.
  */
-export async function openSession(context: Context, call: OpenSessionCall): Promise<Answer<OpenSessionResponse>> {
+export async function openSession(
+  context: Context,
+  call: OpenSessionCall,
+): Promise<OperationResponse<OpenSessionResponse>> {
   const { deps } = context;
   const present = presentedBy(context, call);
   if (call.request.code !== undefined) await countCodeAttempt(deps, call.caller);
@@ -84,7 +87,7 @@ async function openTold(
   context: Context,
   call: OpenSessionCall,
   opening: FoundOpening,
-): Promise<Answer<OpenSessionResponse> | undefined> {
+): Promise<OperationResponse<OpenSessionResponse> | undefined> {
   const { deps } = context;
   const { handoff, submission, intake, loaded } = opening;
   const closed = linkClosed(submission, handoff, { now: loaded.now, policy: deps.settings.policy });
@@ -148,7 +151,7 @@ async function openOne(
   context: Context,
   call: OpenSessionCall,
   opening: FoundOpening,
-): Promise<Answer<OpenSessionResponse> | undefined> {
+): Promise<OperationResponse<OpenSessionResponse> | undefined> {
   const { deps } = context;
   const { request } = call;
   const { handoff, submission, intake, secret, loaded } = opening;
@@ -175,7 +178,7 @@ async function openOne(
     ...(byHeader && { session: secret }),
   };
   const cookie = { session: secret, submissionId: submission.submissionId, ttlMs: expiresAt - now };
-  return { ...answerWith(body, shown), created: true, ...(!byHeader && { opened: cookie }) };
+  return { ...respondWith(body, shown), created: true, ...(!byHeader && { opened: cookie }) };
 }
 
 const contextOf = ({ deps }: Context, { intake, loaded }: Opening, actor: DecideContext["actor"]): DecideContext => ({

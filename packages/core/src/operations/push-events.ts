@@ -2,21 +2,21 @@ import type { ChainedEvent } from "../domain/chained-event.ts";
 import type { FeedEvent, FeedPosition } from "../domain/webhooks/feed.ts";
 import {
   afterRound,
-  dueLines,
+  dueQueues,
   type FailedSend,
-  type LineOutcome,
-  linesOf,
+  type QueueOutcome,
+  queuesOf,
   readsFeed,
 } from "../domain/webhooks/round.ts";
-import type { BlockedLine } from "../domain/webhooks/webhook.ts";
+import type { BlockedQueue } from "../domain/webhooks/webhook.ts";
 import type { ClaimedWebhook } from "../ports/webhooks.ts";
 import type { Context } from "./context.ts";
-import { createSender, feedOf, lineOf, type Sender, sideBySide } from "./webhooks/event-sender.ts";
+import { createSender, feedOf, queueOf, type Sender, sideBySide } from "./webhooks/event-sender.ts";
 
 /** Events per round. */
 const PAGE = 100;
 /** How many submissions' events are sent to one webhook concurrently. */
-const LINES_AT_ONCE = 8;
+const QUEUES_AT_ONCE = 8;
 
 export interface Push {
   webhook: ClaimedWebhook;
@@ -39,35 +39,35 @@ export async function pushEvents(context: Context, push: Push): Promise<boolean>
   const page = readsFeed(progress, began)
     ? await deps.backend.events.feed(feedOf(webhook), { after, limit: PAGE })
     : { events: [], position: after };
-  const fresh = linesOf(page, progress);
+  const fresh = queuesOf(page, progress);
   const sender = createSender(deps, push);
   const round = createRound(context, { webhook, sender });
   // If the receiver seems to be down, try one new submission rather than everything that waits.
   const isSuspect = progress.failures > 0 && fresh.length > 0;
-  await round.sendFresh(fresh, isSuspect ? 1 : LINES_AT_ONCE);
-  if (!isSuspect || round.taken.length > 0) await round.sendBlocked(dueLines(progress, began));
+  await round.sendFresh(fresh, isSuspect ? 1 : QUEUES_AT_ONCE);
+  if (!isSuspect || round.accepted.length > 0) await round.sendBlocked(dueQueues(progress, began));
   sender.stop();
   const now = await deps.backend.deadlines.now();
-  const { taken, failed, lines } = round;
-  const next = afterRound(progress, { page, taken, failed, lines }, { now, chance: deps.random.chance() });
+  const { accepted, failed, queues } = round;
+  const next = afterRound(progress, { page, accepted, failed, queues }, { now, chance: deps.random.chance() });
   await deps.backend.webhooks.settle(webhook, next);
   if (sender.bugs.length > 0) throw sender.bugs[0];
-  return page.events.length > 0 || page.position > after || lines.some((line) => line.after !== undefined);
+  return page.events.length > 0 || page.position > after || queues.some((queue) => queue.after !== undefined);
 }
 
 /** Sends events and records the outcomes. */
 function createRound(context: Context, { webhook, sender }: { webhook: ClaimedWebhook; sender: Sender }) {
-  const taken: FeedPosition[] = [];
+  const accepted: FeedPosition[] = [];
   const failed: (FailedSend & { event: FeedEvent })[] = [];
-  const lines: LineOutcome[] = [];
+  const queues: QueueOutcome[] = [];
 
-  async function sendLine(line: readonly FeedEvent[], atMost: number): Promise<void> {
-    for (const event of line) {
+  async function sendQueue(queue: readonly FeedEvent[], atMost: number): Promise<void> {
+    for (const event of queue) {
       // Several failures in a row mean that the receiver is the problem, not the events.
       if (failed.length >= atMost) return;
       const outcome = await sender.send(event.event, { intakeId: event.intakeId, attempt: 1 });
       if (outcome === "not tried") return;
-      if (outcome === "taken") taken.push(event.position);
+      if (outcome === "accepted") accepted.push(event.position);
       else {
         failed.push({ ...outcome, event });
         return;
@@ -75,16 +75,16 @@ function createRound(context: Context, { webhook, sender }: { webhook: ClaimedWe
     }
   }
 
-  async function sendWaiting(line: BlockedLine): Promise<void> {
-    if (lines.filter(({ next }) => next?.failed).length >= LINES_AT_ONCE || !sender.mayBegin()) return;
-    const { events, isWhole } = await lineOf(context, webhook, line);
+  async function sendWaiting(queue: BlockedQueue): Promise<void> {
+    if (queues.filter(({ next }) => next?.failed).length >= QUEUES_AT_ONCE || !sender.mayBegin()) return;
+    const { events, isWhole } = await queueOf(context, webhook, queue);
     let after: string | undefined;
-    const end = (rest: Pick<LineOutcome, "next">): void =>
-      void lines.push({ submissionId: line.submissionId, ...(after !== undefined && { after }), ...rest });
+    const end = (rest: Pick<QueueOutcome, "next">): void =>
+      void queues.push({ submissionId: queue.submissionId, ...(after !== undefined && { after }), ...rest });
     for (const event of events) {
-      const attempt = event.eventId === line.eventId ? line.failures + 1 : 1;
-      const outcome = await sender.send(event, { intakeId: line.intakeId, attempt });
-      if (outcome !== "taken") {
+      const attempt = event.eventId === queue.eventId ? queue.failures + 1 : 1;
+      const outcome = await sender.send(event, { intakeId: queue.intakeId, attempt });
+      if (outcome !== "accepted") {
         end({ next: { eventId: event.eventId, ...(outcome !== "not tried" && { failed: outcome }) } });
         return;
       }
@@ -94,12 +94,12 @@ function createRound(context: Context, { webhook, sender }: { webhook: ClaimedWe
   }
 
   return {
-    taken,
+    accepted,
     failed,
-    lines,
+    queues,
     sendFresh: (all: readonly FeedEvent[][], atOnce: number) =>
-      sideBySide(all, atOnce, (line) => sendLine(line, atOnce)),
-    sendBlocked: (all: readonly BlockedLine[]) => sideBySide(all, LINES_AT_ONCE, sendWaiting),
+      sideBySide(all, atOnce, (queue) => sendQueue(queue, atOnce)),
+    sendBlocked: (all: readonly BlockedQueue[]) => sideBySide(all, QUEUES_AT_ONCE, sendWaiting),
   };
 }
 

@@ -4,8 +4,8 @@ import { gateAt } from "../domain/review/reviewers.ts";
 import type { Context } from "./context.ts";
 import { refuseAgentsAlone } from "./identity/agent-gates.ts";
 import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import { type Answer, markOf } from "./read/answer.ts";
 import { reviewOf } from "./read/record.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
@@ -17,7 +17,7 @@ const ONLY = { ids: [], roles: [], emails: [] };
 export async function reassignReview(
   context: Context,
   call: ReassignReviewCall,
-): Promise<Answer<ReassignReviewResponse>> {
+): Promise<OperationResponse<ReassignReviewResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   const { reviewers, reason } = call;
   return await runWrite(context, call, {

@@ -8,8 +8,8 @@ import type { AnnouncedFile, FileName, ReceivingWay } from "../ports/uploads.ts"
 import type { UploadGrant } from "../vault/upload-grants.ts";
 import type { Context } from "./context.ts";
 import { fileOf, type GrantCall, type Granted, inContract, openGrant, requireStorage } from "./files/files.ts";
-import type { Answer } from "./read/answer.ts";
-import { loadOpened } from "./read/load-opened.ts";
+import { loadSubmission } from "./read/load-submission.ts";
+import type { OperationResponse } from "./read/response.ts";
 
 export interface Incoming {
   file: AnnouncedFile;
@@ -52,7 +52,7 @@ export async function stillWanted<T>(context: Context, name: FileName, receive: 
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
-  const found = await loadOpened(context, name);
+  const found = await loadSubmission(context, name);
   const { uploadId } = name;
   if (found !== undefined && !found.submission.uploads.some((known) => known.uploadId === uploadId)) {
     await inContract(requireStorage(context.deps.uploads).drop(name));
@@ -82,7 +82,7 @@ export interface ReceiveUploadCall extends GrantCall {
 export async function receiveUpload(
   context: Context,
   call: ReceiveUploadCall,
-): Promise<Answer<{ ok: true; submissionId: string; uploadId: string; sizeBytes: number }>> {
+): Promise<OperationResponse<{ ok: true; submissionId: string; uploadId: string; sizeBytes: number }>> {
   const { file, leftMs, explain } = await openIncoming(context, call, "put");
   try {
     const way = throughUs(context);

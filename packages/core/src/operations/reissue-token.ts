@@ -2,11 +2,11 @@ import type { TokenAdminResponse } from "@formbridge/contract";
 import { decideReissueToken } from "../domain/decide/tokens.ts";
 import type { Context } from "./context.ts";
 import { requireTokenKey } from "./identity/resolve-target.ts";
-import { type Answer, markOf } from "./read/answer.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
-export async function reissueToken(context: Context, call: WriteCall): Promise<Answer<TokenAdminResponse>> {
+export async function reissueToken(context: Context, call: WriteCall): Promise<OperationResponse<TokenAdminResponse>> {
   return await runWrite(context, call, {
     operation: "reissueToken",
     // Without an API key the call is refused for that, not for a missing actor.

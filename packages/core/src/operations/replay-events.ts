@@ -6,8 +6,8 @@ import type { StoredWebhook } from "../domain/webhooks/webhook.ts";
 import type { Context } from "./context.ts";
 import { streamsOf } from "./get-events.ts";
 import { requirePrincipal } from "./identity/authenticate.ts";
-import type { Answer } from "./read/answer.ts";
 import { nextPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { waitingAt } from "./skip-events.ts";
 import { amendProgress } from "./webhooks/amend-webhook.ts";
 import { createSender, feedOf, sideBySide } from "./webhooks/event-sender.ts";
@@ -30,7 +30,7 @@ interface Found {
 export async function replayEvents(
   context: Context,
   call: OneWebhookCall & { request: ReplayEventsRequest },
-): Promise<Answer<ReplayEventsResponse>> {
+): Promise<OperationResponse<ReplayEventsResponse>> {
   const webhook = await visible(context, call);
   const { webhookId } = webhook;
   const { eventId, submissionId, from, until, pageToken } = call.request;
@@ -112,7 +112,7 @@ async function sendAgain(
     for (const { event, intakeId } of line) {
       const outcome = await sender.send(event, { intakeId, attempt: 1 });
       if (outcome === "not tried") return;
-      if (outcome !== "taken") {
+      if (outcome !== "accepted") {
         failed.push({ eventId: event.eventId, submissionId: event.submissionId, error: outcome.error });
         return;
       }

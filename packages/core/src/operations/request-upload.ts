@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import type { Deps } from "./deps.ts";
 import { fileOf, inContract, requireStorage, signedUrl } from "./files/files.ts";
 import { takeQuota } from "./files/upload-quotas.ts";
-import { type Answer, markOf } from "./read/answer.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
@@ -17,7 +17,10 @@ export type RequestUploadCall = WriteCall & { upload: RequestUpload };
 
 type Signed = Pick<RequestUploadResponse, "method" | "url" | "headers" | "resumable">;
 
-export async function requestUpload(context: Context, call: RequestUploadCall): Promise<Answer<RequestUploadResponse>> {
+export async function requestUpload(
+  context: Context,
+  call: RequestUploadCall,
+): Promise<OperationResponse<RequestUploadResponse>> {
   const { deps } = context;
   let granted: { upload: Upload; signed: Signed } | undefined;
   let isCounted = false;

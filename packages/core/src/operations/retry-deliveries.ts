@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { recordedActor } from "./identity/actors.ts";
 import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
 import { filterFor, findDeliveries } from "./list-deliveries.ts";
-import type { Answer } from "./read/answer.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { actOnLatest } from "./write/act-on-latest.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -14,13 +14,13 @@ const DEFAULT_LIMIT = 100;
 export async function retryDeliveries(
   context: Context,
   { caller, request }: { caller: Caller; request: RetryDeliveriesRequest },
-): Promise<Answer<RetryDeliveriesResponse>> {
+): Promise<OperationResponse<RetryDeliveriesResponse>> {
   const principal = await requirePrincipal(context.deps, caller);
   requireRole(principal, "admin");
-  const { state: standing = "dead", limit = DEFAULT_LIMIT, actor: given, ...rest } = request;
+  const { state: deliveryState = "dead", limit = DEFAULT_LIMIT, actor: given, ...rest } = request;
   const actor = recordedActor(principal, given, { required: false });
   const filter = filterFor(principal, rest);
-  const { items, next } = await findDeliveries(context.deps, { filter, standing, limit });
+  const { items, next } = await findDeliveries(context.deps, { filter, deliveryState, limit });
   let restarted = 0;
   for (const { submission } of items) {
     const done = await actOnLatest(context, submission, {
@@ -29,7 +29,8 @@ export async function retryDeliveries(
       decide({ submission: latest, now }) {
         const decision = decideRetryDelivery(latest, { now });
         // Someone was faster: it is in progress or done.
-        const isWanted = decision.refusal === undefined && (standing !== "dead" || latest.delivery?.givenUp === true);
+        const isWanted =
+          decision.refusal === undefined && (deliveryState !== "dead" || latest.delivery?.givenUp === true);
         return isWanted ? { decision } : undefined;
       },
     });

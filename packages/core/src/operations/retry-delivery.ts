@@ -4,11 +4,14 @@ import { deliveryState } from "../domain/delivery/delivery-state.ts";
 import { ContractError } from "../domain/error.ts";
 import type { Context } from "./context.ts";
 import { mayHoldToken } from "./identity/resolve-target.ts";
-import { type Answer, markOf } from "./read/answer.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
-export async function retryDelivery(context: Context, call: WriteCall): Promise<Answer<RetryDeliveryResponse>> {
+export async function retryDelivery(
+  context: Context,
+  call: WriteCall,
+): Promise<OperationResponse<RetryDeliveryResponse>> {
   return await runWrite(context, call, {
     operation: "retryDelivery",
     actorRequired: true,

@@ -12,7 +12,7 @@ import type { Context } from "./context.ts";
 import { awaitFirstDelivery } from "./delivery/first-delivery.ts";
 import { isSameActor, normalize, notYou } from "./identity/actors.ts";
 import { type OpenLink, withReviewLink } from "./links/review-link.ts";
-import { type Answer, answerWith, markOf, show } from "./read/answer.ts";
+import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
 import { waitOf } from "./write/write-spec.ts";
 
@@ -26,7 +26,10 @@ export interface ReviewByLinkCall {
 const MAX_TRIES = 64;
 
 /** Decides as the person the link was mailed to, and uses the link up in the same commit. */
-export async function reviewByLink(context: Context, call: ReviewByLinkCall): Promise<Answer<ReviewResponse>> {
+export async function reviewByLink(
+  context: Context,
+  call: ReviewByLinkCall,
+): Promise<OperationResponse<ReviewResponse>> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const answer = await withReviewLink(context, call, (found) => decide(context, call, found));
     if (answer !== undefined) return answer;
@@ -43,7 +46,7 @@ async function decide(
   context: Context,
   call: ReviewByLinkCall,
   found: OpenLink,
-): Promise<Answer<ReviewResponse> | undefined> {
+): Promise<OperationResponse<ReviewResponse> | undefined> {
   const { deps } = context;
   const { link, submission, intake, now } = found;
   const actor = linkActor(link.email);
@@ -70,7 +73,7 @@ async function decide(
     reviewedBy: actor,
     ...(settled.state === "finalized" && { finalizedAt: toIso(settled.finalizedAt) }),
   };
-  return answerWith(body, shown);
+  return respondWith(body, shown);
 }
 
 /** The link determines who decides; a call that names someone else is refused. */

@@ -5,13 +5,13 @@ import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
 import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import { type Answer, markOf } from "./read/answer.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
 export type ReviewCall = WriteCall & Verdict;
 
-export async function review(context: Context, call: ReviewCall): Promise<Answer<ReviewResponse>> {
+export async function review(context: Context, call: ReviewCall): Promise<OperationResponse<ReviewResponse>> {
   const principal = await requirePrincipal(context.deps, call.caller);
   const verdict = verdictOf(call);
   // A decision applies to what the reviewer saw: after a lost race it isn't applied to another submit.

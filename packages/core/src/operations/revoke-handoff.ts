@@ -4,13 +4,16 @@ import { type Instant, toIso } from "../domain/instant.ts";
 import { handoffsIn } from "../domain/side-row.ts";
 import type { Context } from "./context.ts";
 import { requireHolder } from "./identity/resolve-target.ts";
-import { type Answer, markOf } from "./read/answer.ts";
+import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
 export type RevokeHandoffCall = WriteCall & Pick<RevokeHandoffRequest, "reason"> & { handoffId: string };
 
-export async function revokeHandoff(context: Context, call: RevokeHandoffCall): Promise<Answer<RevokeHandoffResponse>> {
+export async function revokeHandoff(
+  context: Context,
+  call: RevokeHandoffCall,
+): Promise<OperationResponse<RevokeHandoffResponse>> {
   const { handoffId, reason } = call;
   let revokedAt: Instant = 0;
   return await runWrite(context, call, {

@@ -2,13 +2,13 @@ import type { SetFieldsRequest, SetFieldsResponse } from "@formbridge/contract";
 import { decideSetFields } from "../domain/decide/set-fields.ts";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
-import { type Answer, fieldsOf, findingsOf, markOf } from "./read/answer.ts";
+import { fieldsOf, findingsOf, markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";
 
 export type SetFieldsCall = WriteCall & Pick<SetFieldsRequest, "fields">;
 
-export async function setFields(context: Context, call: SetFieldsCall): Promise<Answer<SetFieldsResponse>> {
+export async function setFields(context: Context, call: SetFieldsCall): Promise<OperationResponse<SetFieldsResponse>> {
   const { fields } = call;
   let updatedFields: string[] = [];
   return await runWrite(context, call, {

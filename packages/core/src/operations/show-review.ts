@@ -6,19 +6,19 @@ import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { fileLinks } from "./files/file-links.ts";
 import { type OpenLink, withReviewLink } from "./links/review-link.ts";
-import { type Answer, answerWith, show } from "./read/answer.ts";
 import { presentationOf } from "./read/intake-view.ts";
 import { recordOf } from "./read/record.ts";
+import { type OperationResponse, respondWith, show } from "./read/response.ts";
 
 /** What a review link is about. Viewing doesn't use it up. */
 export async function showReview(
   context: Context,
   call: { caller: Caller; secret: string },
-): Promise<Answer<ShowReviewResponse>> {
+): Promise<OperationResponse<ShowReviewResponse>> {
   return await withReviewLink(context, call, (found) => showOpen(context, found));
 }
 
-async function showOpen(context: Context, found: OpenLink): Promise<Answer<ShowReviewResponse>> {
+async function showOpen(context: Context, found: OpenLink): Promise<OperationResponse<ShowReviewResponse>> {
   const shown = show(context.deps, found);
   const sight = "all";
   const body = {
@@ -27,7 +27,7 @@ async function showOpen(context: Context, found: OpenLink): Promise<Answer<ShowR
     intake: presentationOf(found.intake.definition),
     review: reviewOf(found),
   };
-  return answerWith(body, shown);
+  return respondWith(body, shown);
 }
 
 type Barred = NonNullable<ShowReviewResponse["review"]["barred"]>;

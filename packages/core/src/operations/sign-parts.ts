@@ -2,13 +2,13 @@ import type { SignPartsRequest, SignPartsResponse } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
 import type { Context } from "./context.ts";
 import { type GrantCall, inContract, requireStorage } from "./files/files.ts";
-import type { Answer } from "./read/answer.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { type Incoming, openIncoming } from "./receive-upload.ts";
 
 export type SignPartsCall = GrantCall & { request: SignPartsRequest };
 
 /** For files that are uploaded directly to the storage: URLs for the parts, and in the end joining them. */
-export async function signParts(context: Context, call: SignPartsCall): Promise<Answer<SignPartsResponse>> {
+export async function signParts(context: Context, call: SignPartsCall): Promise<OperationResponse<SignPartsResponse>> {
   const incoming = await openIncoming(context, call, "parts");
   return await partsOf(context, call, incoming).catch((error: unknown) => {
     throw incoming.explain(error);
@@ -19,7 +19,7 @@ async function partsOf(
   context: Context,
   call: SignPartsCall,
   { file, grant }: Incoming,
-): Promise<Answer<SignPartsResponse>> {
+): Promise<OperationResponse<SignPartsResponse>> {
   const { way } = requireStorage(context.deps.uploads);
   if (way.kind !== "direct")
     throw new ContractError(

@@ -3,7 +3,7 @@ import { ContractError } from "../domain/error.ts";
 import { skipped } from "../domain/webhooks/round.ts";
 import type { WebhookProgress } from "../domain/webhooks/webhook.ts";
 import type { Context } from "./context.ts";
-import type { Answer } from "./read/answer.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { amendProgress } from "./webhooks/amend-webhook.ts";
 import { type OneWebhookCall, visible, webhookView } from "./webhooks.ts";
 
@@ -11,7 +11,7 @@ import { type OneWebhookCall, visible, webhookView } from "./webhooks.ts";
 export async function skipEvents(
   context: Context,
   call: OneWebhookCall & { request: SkipEventsRequest },
-): Promise<Answer<SkipEventsResponse>> {
+): Promise<OperationResponse<SkipEventsResponse>> {
   const { eventId } = call.request;
   let out: string[] = [];
   const webhook = await amendProgress(context, await visible(context, call), (progress, now) => {

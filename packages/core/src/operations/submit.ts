@@ -5,11 +5,11 @@ import { ContractError } from "../domain/error.ts";
 import { sha256 } from "../domain/hashing.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
-import { type Answer, fieldsOf, markOf } from "./read/answer.ts";
+import { fieldsOf, markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import { type WriteCall, waitOf } from "./write/write-spec.ts";
 
-export async function submit(context: Context, call: WriteCall): Promise<Answer<SubmitResponse>> {
+export async function submit(context: Context, call: WriteCall): Promise<OperationResponse<SubmitResponse>> {
   const { idempotencyKey } = call;
   if (idempotencyKey === undefined) throw keyRequired();
   const waitMs = waitOf({ context, call });

@@ -8,7 +8,7 @@ import type { Due } from "../ports/deadlines.ts";
 import type { Context } from "./context.ts";
 import { forgetRecords } from "./idempotency/forget-records.ts";
 import { everyIntake } from "./read/every-intake.ts";
-import { loadOpened } from "./read/load-opened.ts";
+import { loadSubmission } from "./read/load-submission.ts";
 import { commitDecision } from "./write/commit.ts";
 import { eraseSubmissionNow } from "./write/erase.ts";
 import { expireIfDue, TTL_ENFORCER } from "./write/expire-due.ts";
@@ -79,12 +79,12 @@ export async function sweep(context: Context, signal?: AbortSignal): Promise<Swe
 }
 
 async function expireOne(context: Context, due: Due): Promise<boolean> {
-  const found = await loadOpened(context, due);
+  const found = await loadSubmission(context, due);
   return found !== undefined && (await expireIfDue(context.deps, found));
 }
 
 async function warnOne(context: Context, due: Due): Promise<boolean> {
-  const found = await loadOpened(context, due);
+  const found = await loadSubmission(context, due);
   if (found === undefined) return false;
   const { submission, now, intake } = found;
   if (!isEditable(submission.state) || submission.warnAt === undefined || now < submission.warnAt) return false;

@@ -1,13 +1,16 @@
 import type { TestWebhookResponse } from "@formbridge/contract";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
-import type { Answer } from "./read/answer.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { messageParcel } from "./webhooks/event-sender.ts";
 import { secretsAt } from "./webhooks/webhook-secrets.ts";
 import { type OneWebhookCall, visible } from "./webhooks.ts";
 
 /** Sends a signed test message that isn't an event, and returns the outcome. Changes nothing. */
-export async function testWebhook(context: Context, call: OneWebhookCall): Promise<Answer<TestWebhookResponse>> {
+export async function testWebhook(
+  context: Context,
+  call: OneWebhookCall,
+): Promise<OperationResponse<TestWebhookResponse>> {
   const { deps } = context;
   const webhook = await visible(context, call);
   const { webhookId } = webhook;
@@ -21,7 +24,7 @@ export async function testWebhook(context: Context, call: OneWebhookCall): Promi
       ok: true,
       webhookId,
       messageId: message.id,
-      taken: receipt.kind === "taken",
+      accepted: receipt.kind === "accepted",
       latencyMs: Math.round(performance.now() - began),
       ...(receipt.status !== undefined && { status: receipt.status }),
       ...(receipt.kind === "failed" && { error: receipt.error }),

@@ -13,13 +13,13 @@ import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
 import { enabled, MAX_BLOCKED } from "../domain/webhooks/round.ts";
 import { isWebUrl } from "../domain/webhooks/web-url.ts";
-import type { BlockedLine, StoredWebhook, Webhook } from "../domain/webhooks/webhook.ts";
+import type { BlockedQueue, StoredWebhook, Webhook } from "../domain/webhooks/webhook.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
-import type { Answer } from "./read/answer.ts";
 import { withoutCredentials } from "./read/intake-view.ts";
 import { endPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
 import { amendProgress, noWebhook } from "./webhooks/amend-webhook.ts";
 import { sealSecret, withNewSecret } from "./webhooks/webhook-secrets.ts";
 
@@ -74,7 +74,7 @@ const blockedView = ({
   eventId,
   failures,
   ...line
-}: BlockedLine): NonNullable<WebhookView["blocked"]>[number] => ({
+}: BlockedQueue): NonNullable<WebhookView["blocked"]>[number] => ({
   submissionId,
   eventId,
   failures,
@@ -85,7 +85,7 @@ const blockedView = ({
 export async function createWebhook(
   context: Context,
   call: { caller: Caller; request: CreateWebhookRequest },
-): Promise<Answer<CreateWebhookResponse>> {
+): Promise<OperationResponse<CreateWebhookResponse>> {
   const { deps } = context;
   const principal = await requireAdmin(context, call.caller);
   const { url, types, intakes } = call.request;
@@ -130,7 +130,7 @@ function checkedSecret(secret: string | undefined): string | undefined {
 export async function listWebhooks(
   context: Context,
   call: { caller: Caller; query: ListWebhooksQuery },
-): Promise<Answer<ListWebhooksResponse>> {
+): Promise<OperationResponse<ListWebhooksResponse>> {
   const { deps } = context;
   const principal = await requireAdmin(context, call.caller);
   const page = await openPage(deps, { list: LIST, principal }, call.query);
@@ -150,7 +150,7 @@ export async function listWebhooks(
   return { body: { ok: true, items, ...(await endPage(deps, page, { after: last, shown: items.length, count })) } };
 }
 
-export async function getWebhook(context: Context, call: OneWebhookCall): Promise<Answer<WebhookResponse>> {
+export async function getWebhook(context: Context, call: OneWebhookCall): Promise<OperationResponse<WebhookResponse>> {
   return { body: { ok: true, webhook: webhookView(await visible(context, call)) } };
 }
 
@@ -163,14 +163,20 @@ async function refuseDefined({ deps }: Context, { definedBy }: Webhook): Promise
   );
 }
 
-export async function deleteWebhook(context: Context, call: OneWebhookCall): Promise<Answer<DeleteWebhookResponse>> {
+export async function deleteWebhook(
+  context: Context,
+  call: OneWebhookCall,
+): Promise<OperationResponse<DeleteWebhookResponse>> {
   const webhook = await visible(context, call);
   await refuseDefined(context, webhook);
   if (!(await context.deps.backend.webhooks.remove(webhook))) throw noWebhook();
   return { body: { ok: true, webhookId: webhook.webhookId, deleted: true } };
 }
 
-export async function enableWebhook(context: Context, call: OneWebhookCall): Promise<Answer<WebhookResponse>> {
+export async function enableWebhook(
+  context: Context,
+  call: OneWebhookCall,
+): Promise<OperationResponse<WebhookResponse>> {
   const webhook = await amendProgress(context, await visible(context, call), enabled);
   return { body: { ok: true, webhook: webhookView(webhook) } };
 }
@@ -178,7 +184,7 @@ export async function enableWebhook(context: Context, call: OneWebhookCall): Pro
 export async function rotateWebhookSecret(
   context: Context,
   call: OneWebhookCall & { request: RotateWebhookSecretRequest },
-): Promise<Answer<RotateWebhookSecretResponse>> {
+): Promise<OperationResponse<RotateWebhookSecretResponse>> {
   const { deps } = context;
   const secret = checkedSecret(call.request.secret) ?? deps.random.webhookSecret();
   for (let tries = 0; tries < MAX_TRIES; tries++) {

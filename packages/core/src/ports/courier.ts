@@ -25,12 +25,12 @@ interface ReceiverResponse {
 
 /** `final`: don't retry. `retryAfterMs`: the destination asked for this delay. */
 export type Receipt = ReceiverResponse &
-  ({ kind: "taken" } | { kind: "failed"; error: string; final?: true; retryAfterMs?: number });
+  ({ kind: "accepted" } | { kind: "failed"; error: string; final?: true; retryAfterMs?: number });
 
 /** Sends submissions to their destinations. */
 export interface Courier<D extends Destination = Destination> {
   /**
-   * Returns `taken` only once the destination has accepted the delivery. Never throws: a failure is a `Receipt` whose message
+   * Returns `accepted` only once the destination has accepted the delivery. Never throws: a failure is a `Receipt` whose message
    * contains no secret. Returns within its timeout, or earlier when `signal` aborts.
    */
   send(outgoing: OutgoingDelivery<D>, signal: AbortSignal): Promise<Receipt>;

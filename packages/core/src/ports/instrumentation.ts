@@ -70,9 +70,9 @@ export type Measure =
   | { name: "lock_contention"; key: MeasuredKey; waitMs: number; queueDepth: number; holder: string }
   | { name: "lock_held"; key: MeasuredKey; ms: number }
   | { name: "lock_abandoned"; backend: "redis"; ageMs: number }
-  | { name: "delivery"; destination: string; outcome: "taken" | "failed"; ms: number }
+  | { name: "delivery"; destination: string; outcome: "accepted" | "failed"; ms: number }
   | { name: "delivery_dead"; intakeId: string }
-  | { name: "webhook"; webhookId: string; outcome: "taken" | "failed"; ms: number; lagMs: number }
+  | { name: "webhook"; webhookId: string; outcome: "accepted" | "failed"; ms: number; lagMs: number }
   | { name: "notice"; outcome: "sent" | "failed" | "given_up" }
   | { name: "upload"; outcome: "requested" | "completed" | "rejected" | "abandoned"; bytes: number }
   | { name: "watchers"; change: 1 | -1 }

@@ -1,5 +1,5 @@
 import type { ErrorType, SubmissionRecord } from "@formbridge/contract";
-import { type Answer, ContractError, isObject } from "@formbridge/core";
+import { ContractError, isObject, type OperationResponse } from "@formbridge/core";
 import type { CallerView } from "../catalog.ts";
 import { guideOf } from "../schema/guide.ts";
 import { type Tool, type ToolCall, targetOf } from "../tools/tool.ts";
@@ -77,7 +77,7 @@ async function about(error: ContractError, { tool, call }: Meeting): Promise<Kno
   const token = isReplay ? undefined : (error.about.resumeToken ?? resumeToken);
   const target = { ...targetOf({ ...call, args: {} }), tokens: typeof token === "string" ? [token] : [] };
   try {
-    const { body, definition }: Answer<SubmissionRecord> = await call.operations.getSubmission({
+    const { body, definition }: OperationResponse<SubmissionRecord> = await call.operations.getSubmission({
       caller: call.caller,
       target: { ...target, ...idOf(submissionId ?? (isReplay ? error.about.submissionId : undefined)) },
     });

@@ -7,7 +7,7 @@ import {
   type SetFieldsResponse,
   type SubmissionRecord,
 } from "@formbridge/contract";
-import { type Answer, ContractError, isEditable } from "@formbridge/core";
+import { ContractError, isEditable, type OperationResponse } from "@formbridge/core";
 import Type, { type Static } from "typebox";
 import { type ToolCall, targetOf, writeCall } from "../tools/tool.ts";
 import { answersOf, questionFor } from "./questions.ts";
@@ -49,7 +49,7 @@ const { qr: _picture, ...handoffResponse } = HandoffResponse.properties;
 export const HandoffAnswer = Type.Object({ ...handoffResponse, asked: Type.Optional(AskedSchema) });
 
 /** Creates the link, after or along with what the host can ask its user. */
-export async function callHandoff(call: ToolCall): Promise<Answer<object>> {
+export async function callHandoff(call: ToolCall): Promise<OperationResponse<object>> {
   const { ask, kind } = call.args as HandoffArguments;
   if (ask !== undefined) return await askAndMake(call, ask);
   // A magic link contains no secret, so it is the only one that another page may show.
@@ -57,7 +57,7 @@ export async function callHandoff(call: ToolCall): Promise<Answer<object>> {
 }
 
 /** Ask first, which writes nothing; then set the answers; then create the link with the resulting token. */
-async function askAndMake(call: ToolCall, names: readonly string[]): Promise<Answer<object>> {
+async function askAndMake(call: ToolCall, names: readonly string[]): Promise<OperationResponse<object>> {
   const { operations, caller, host, args } = call;
   const { body: read } = await operations.getSubmission({ caller, target: { ...targetOf(call), versions: [] } });
   // Don't ask for what could not be set: the refusal of the link says why.
@@ -103,7 +103,7 @@ async function setAnswers(
 }
 
 /** Mail the code before asking the host to open the page that takes it. A second round doesn't create a second link. */
-async function makeAndOffer(call: ToolCall): Promise<Answer<object>> {
+async function makeAndOffer(call: ToolCall): Promise<OperationResponse<object>> {
   const { host } = call;
   const before = host.kept?.made as CreateHandoffResponse | undefined;
   const made = before === undefined ? await make(call) : { body: before };
@@ -113,7 +113,7 @@ async function makeAndOffer(call: ToolCall): Promise<Answer<object>> {
   return withAsked(made, { how: "url", action });
 }
 
-const withAsked = (answer: Answer<object>, asked: Asked): Answer<object> => ({
+const withAsked = (answer: OperationResponse<object>, asked: Asked): OperationResponse<object> => ({
   ...answer,
   body: { ...answer.body, asked },
 });
@@ -130,7 +130,7 @@ function answerer({ args, caller }: ToolCall): { actor?: ActorInput } {
   return { actor: isOne && only !== undefined ? only : { kind: "human", id: "host_user" } };
 }
 
-function make(call: ToolCall): Promise<Answer<CreateHandoffResponse>> {
+function make(call: ToolCall): Promise<OperationResponse<CreateHandoffResponse>> {
   const { kind, expiresInMs, allowedActors, recipientEmail, message, qrFormat } = call.args as CreateHandoffRequest;
   const handoff = {
     ...(kind !== undefined && { kind }),

@@ -1,5 +1,5 @@
 import type { SubmissionRecord } from "@formbridge/contract";
-import { type Answer, ContractError, isEditable } from "@formbridge/core";
+import { ContractError, isEditable, type OperationResponse } from "@formbridge/core";
 import Type, { type Static } from "typebox";
 import { type ToolCall, targetOf } from "../tools/tool.ts";
 
@@ -24,13 +24,13 @@ export const StatusArguments = Type.Object({
   ),
 });
 type StatusArguments = Static<typeof StatusArguments>;
-type Read = Answer<SubmissionRecord>;
+type Read = OperationResponse<SubmissionRecord>;
 
 /**
  * Reads the submission; with `waitMs`, after it has changed. If the current token has lapsed and the caller's API key
  * may hold it, returns a new one: an agent that can only call tools has no other way to get it.
  */
-export async function callStatus(call: ToolCall): Promise<Answer<object>> {
+export async function callStatus(call: ToolCall): Promise<OperationResponse<object>> {
   try {
     return await withLiveToken(call, await look(call));
   } catch (error) {
@@ -58,7 +58,7 @@ async function readById({ operations, caller }: ToolCall, submissionId: string):
   }
 }
 
-async function withLiveToken(call: ToolCall, read: Read): Promise<Answer<object>> {
+async function withLiveToken(call: ToolCall, read: Read): Promise<OperationResponse<object>> {
   const { submissionId, state, warning, resumeToken } = read.body;
   const isLapsed = warning?.nextActions?.some(({ action }) => action === "reissue_token") === true;
   if (resumeToken !== undefined || !isLapsed || !isEditable(state)) return read;

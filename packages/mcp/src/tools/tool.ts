@@ -1,5 +1,5 @@
 import type { ActorInput } from "@formbridge/contract";
-import type { Answer, Caller, Operations, Target } from "@formbridge/core";
+import type { Caller, OperationResponse, Operations, Target } from "@formbridge/core";
 import type { TObject } from "typebox";
 import type { Picture } from "../answers/result.ts";
 import type { HostSide } from "../human/host-side.ts";
@@ -81,7 +81,7 @@ export interface Tool {
   /** Additional `_meta` for hosts. */
   meta?: Readonly<Record<string, unknown>>;
   describe(words: Words): string;
-  call(call: ToolCall): Promise<Answer<object>>;
+  call(call: ToolCall): Promise<OperationResponse<object>>;
   /** The parts that a model needs; `verbose` returns the rest. */
   short(body: Record<string, unknown>, guide: Guide | undefined): Record<string, unknown>;
   /** Images in a response, which are then removed from it. */

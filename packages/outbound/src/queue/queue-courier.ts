@@ -1,6 +1,6 @@
 import { QUEUE_SCHEMES, type QueueDestination } from "@formbridge/contract";
 import type { Courier } from "@formbridge/core";
-import { Refusal, TAKEN } from "../failure.ts";
+import { ACCEPTED, Refusal } from "../failure.ts";
 import type { Guard } from "../guard/create-guard.ts";
 import { readTarget } from "../guard/read-target.ts";
 import { readUrl } from "../read-url.ts";
@@ -49,7 +49,7 @@ export function createQueueCourier({ guard, timeoutMs, idleMs }: QueueOptions): 
       if (name === "") throw new Refusal("the destination has no name to publish to", "final");
       const message = { id, name, body, tenant, intakeId, submissionId, submittedAt };
       await connections.use(url, signal, (connection) => connection.publish(message, signal));
-      return TAKEN;
+      return ACCEPTED;
     },
     release: () => connections.close(),
   });

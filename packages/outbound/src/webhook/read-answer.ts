@@ -1,5 +1,5 @@
 import type { Receipt } from "@formbridge/core";
-import { TAKEN } from "../failure.ts";
+import { ACCEPTED } from "../failure.ts";
 import type { Answer } from "./post.ts";
 
 const GONE = 410;
@@ -14,7 +14,7 @@ export function readAnswer(answer: Answer, now: number): Receipt {
 
 function verdictOn(answer: Answer, now: number): Receipt {
   const { status } = answer;
-  if (status >= 200 && status < 300) return TAKEN;
+  if (status >= 200 && status < 300) return ACCEPTED;
   if (status === GONE) {
     return { kind: "failed", final: true, error: `The webhook answered ${GONE}: it wants no more deliveries.` };
   }

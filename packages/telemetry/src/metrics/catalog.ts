@@ -403,7 +403,7 @@ export const SERVICE_METRICS = {
   formbridge_delivery_attempts_total: {
     kind: "counter",
     labels: ["destination", "outcome"],
-    help: "Attempts to deliver, by kind of destination: taken or failed.",
+    help: "Attempts to deliver, by kind of destination: accepted or failed.",
   },
   formbridge_delivery_duration_seconds: {
     kind: "histogram",
@@ -420,7 +420,7 @@ export const SERVICE_METRICS = {
   formbridge_webhook_attempts_total: {
     kind: "counter",
     labels: ["outcome"],
-    help: "Batches of events sent to webhooks: taken or failed.",
+    help: "Batches of events sent to webhooks: accepted or failed.",
   },
   formbridge_webhook_duration_seconds: {
     kind: "histogram",

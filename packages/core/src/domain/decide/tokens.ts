@@ -1,7 +1,7 @@
 import { ContractError } from "../error.ts";
 import type { Submission } from "../submission.ts";
 import { endedError } from "../tokens/refuse-ended.ts";
-import { hasLapsed } from "../tokens/standing.ts";
+import { hasLapsed } from "../tokens/token-status.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
 
 /** After this no token works until one is reissued. */

@@ -7,7 +7,7 @@ import { decideFailedCode, decideOpenSession } from "../decide/open-session.ts";
 import { decideRevokeHandoff } from "../decide/revoke-handoff.ts";
 import { DEFAULT_POLICY } from "../policy.ts";
 import type { Handoff } from "./handoff.ts";
-import { actorOfSession, sessionStanding, statusOf, withSession } from "./sessions.ts";
+import { actorOfSession, sessionStatusOf, statusOf, withSession } from "./sessions.ts";
 
 const JANE: Actor = { kind: "human", id: "jane" };
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
@@ -89,7 +89,7 @@ describe("a session", () => {
     const { submission, handoff } = handedOver();
     const { handoff: after, session } = withSession(handoff, { hash: "h", actor: JANE }, { ...clock(), submission });
     const stands = (one: Handoff, epoch = 1, ms = 0) =>
-      sessionStanding({ handoff: one, session }, { ...submission, epoch }, clock(ms));
+      sessionStatusOf({ handoff: one, session }, { ...submission, epoch }, clock(ms));
     expect(stands(after)).toBe("current");
     expect(stands(after, 1, sessionTtlMs + clockSkewMs)).toBe("elapsed");
     expect(stands({ ...after, revokedAt: NOW })).toBe("revoked");

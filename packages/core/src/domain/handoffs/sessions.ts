@@ -40,14 +40,14 @@ export function statusOf(handoff: Handoff, submission: Submission, { now, policy
   return isPast(handoff.expiresAt, now, policy) ? "expired" : "open";
 }
 
-/** The standing of a presented session, regardless of its submission's state. */
-export type SessionStanding = "current" | "revoked" | "elapsed";
+/** The status of a presented session, regardless of its submission's state. */
+export type SessionStatus = "current" | "revoked" | "elapsed";
 
-export function sessionStanding(
+export function sessionStatusOf(
   { handoff, session }: { handoff: Handoff; session: Session },
   submission: Submission,
   { now, policy }: Clock,
-): SessionStanding {
+): SessionStatus {
   if (isRevoked(handoff, submission)) return "revoked";
   return isPast(session.expiresAt, now, policy) ? "elapsed" : "current";
 }

@@ -16,7 +16,7 @@
 import { retryDelay } from "../delivery/retry-delay.ts";
 import { HOUR, type Instant } from "../instant.ts";
 import type { FeedEvent, FeedPage, FeedPosition } from "./feed.ts";
-import type { BlockedLine, WebhookProgress } from "./webhook.ts";
+import type { BlockedQueue, WebhookProgress } from "./webhook.ts";
 
 /** The feed isn't read further while this many submissions are blocked. */
 export const MAX_BLOCKED = 100;
@@ -26,28 +26,30 @@ export const readsFeed = ({ nextAttemptAt, blocked }: WebhookProgress, now: Inst
   nextAttemptAt <= now && blocked.length < MAX_BLOCKED;
 
 /** What to send of a page, by submission. */
-export function linesOf(page: FeedPage, { ahead, blocked }: WebhookProgress): FeedEvent[][] {
-  const taken = new Set(ahead);
+export function queuesOf(page: FeedPage, { ahead, blocked }: WebhookProgress): FeedEvent[][] {
+  const accepted = new Set(ahead);
   const waiting = new Set(blocked.map(({ submissionId }) => submissionId));
-  const open = page.events.filter(({ position, event }) => !taken.has(position) && !waiting.has(event.submissionId));
+  const open = page.events.filter(({ position, event }) => !accepted.has(position) && !waiting.has(event.submissionId));
   return [...Map.groupBy(open, ({ event }) => event.submissionId).values()];
 }
 
 /** Whether the position has passed it; before that, it is still read from the feed. */
-const isPassed = ({ from }: BlockedLine, position: FeedPosition): boolean =>
+const isPassed = ({ from }: BlockedQueue, position: FeedPosition): boolean =>
   !("position" in from) || from.position <= position;
 
-const isWaiting = (line: BlockedLine, { position }: Pick<WebhookProgress, "position">): boolean =>
-  line.dead !== true && isPassed(line, position);
+const isWaiting = (queue: BlockedQueue, { position }: Pick<WebhookProgress, "position">): boolean =>
+  queue.dead !== true && isPassed(queue, position);
 
 /** The blocked submissions that are due for a retry. */
-export const dueLines = (progress: WebhookProgress, now: Instant): BlockedLine[] =>
+export const dueQueues = (progress: WebhookProgress, now: Instant): BlockedQueue[] =>
   progress.nextAttemptAt > now && progress.blocked.length < MAX_BLOCKED
     ? []
-    : progress.blocked.filter((line) => isWaiting(line, progress) && line.nextAttemptAt <= now);
+    : progress.blocked.filter((queue) => isWaiting(queue, progress) && queue.nextAttemptAt <= now);
 
 function withRetryAt({ retryAt: _, ...progress }: WebhookProgress): WebhookProgress {
-  const times = progress.blocked.filter((line) => isWaiting(line, progress)).map(({ nextAttemptAt }) => nextAttemptAt);
+  const times = progress.blocked
+    .filter((queue) => isWaiting(queue, progress))
+    .map(({ nextAttemptAt }) => nextAttemptAt);
   if (times.length === 0) return progress;
   const first = Math.min(...times);
   // When full, the feed waits for the blocked submissions.
@@ -62,7 +64,7 @@ export interface FailedSend {
 }
 
 /** The outcome of retrying a blocked submission. */
-export interface LineOutcome {
+export interface QueueOutcome {
   submissionId: string;
   /** The last accepted event, if any. */
   after?: string;
@@ -74,10 +76,10 @@ export interface Round {
   /** Empty if the feed wasn't read. */
   page: FeedPage;
   /** Which events of the page were accepted, and which refused. The rest wasn't tried. */
-  taken: readonly FeedPosition[];
+  accepted: readonly FeedPosition[];
   failed: readonly (FailedSend & { event: FeedEvent })[];
   /** The blocked submissions that were retried. */
-  lines: readonly LineOutcome[];
+  queues: readonly QueueOutcome[];
 }
 
 interface Clock {
@@ -88,27 +90,27 @@ interface Clock {
 
 /** The webhook's progress after a round. */
 export function afterRound(progress: WebhookProgress, round: Round, clock: Clock): WebhookProgress {
-  const kept = progress.blocked.flatMap((line) => lineAfter(line, round.lines, clock));
-  const added = round.failed.map((failed) => newLine(failed, clock));
+  const kept = progress.blocked.flatMap((queue) => queueAfter(queue, round.queues, clock));
+  const added = round.failed.map((failed) => newQueue(failed, clock));
   const { position, ahead } = cursorAfter(progress, round, [...kept, ...added]);
-  const blocked = [...kept, ...added].map((line) => extended(line, round.page, position));
-  return withRetryAt(standing({ ...progress, position, ahead, blocked }, round, clock));
+  const blocked = [...kept, ...added].map((queue) => extended(queue, round.page, position));
+  return withRetryAt(withState({ ...progress, position, ahead, blocked }, round, clock));
 }
 
 /** Moves the position past events that were accepted or are waiting in a blocked submission. */
 function cursorAfter(
   progress: WebhookProgress,
-  { page, taken }: Round,
-  lines: readonly BlockedLine[],
+  { page, accepted }: Round,
+  queues: readonly BlockedQueue[],
 ): Pick<WebhookProgress, "position" | "ahead"> {
-  const done = new Set([...progress.ahead, ...taken]);
-  const waiting = new Set(lines.map(({ submissionId }) => submissionId));
+  const done = new Set([...progress.ahead, ...accepted]);
+  const waiting = new Set(queues.map(({ submissionId }) => submissionId));
   const open = page.events.findIndex((one) => !done.has(one.position) && !waiting.has(one.event.submissionId));
   const position = open === -1 ? page.position : (page.events[open - 1]?.position ?? progress.position);
   return { position, ahead: [...done].filter((other) => other > position).sort((one, other) => one - other) };
 }
 
-function newLine({ event, ...failed }: FailedSend & { event: FeedEvent }, clock: Clock): BlockedLine {
+function newQueue({ event, ...failed }: FailedSend & { event: FeedEvent }, clock: Clock): BlockedQueue {
   const { eventId, submissionId } = event.event;
   const from = { position: event.position };
   return { submissionId, intakeId: event.intakeId, from, eventId, last: eventId, ...refused(failed, 1, clock) };
@@ -118,42 +120,42 @@ function refused(
   { error, retryAfterMs }: FailedSend,
   failures: number,
   { now, chance }: Clock,
-): Pick<BlockedLine, "failures" | "nextAttemptAt" | "lastError" | "dead"> {
+): Pick<BlockedQueue, "failures" | "nextAttemptAt" | "lastError" | "dead"> {
   const delay = retryDelay(undefined, { tries: failures, chance, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   const waits = delay === undefined ? { nextAttemptAt: now, dead: true as const } : { nextAttemptAt: now + delay };
   return { failures, lastError: error, ...waits };
 }
 
-function lineAfter(line: BlockedLine, outcomes: readonly LineOutcome[], clock: Clock): BlockedLine[] {
-  const outcome = outcomes.find(({ submissionId }) => submissionId === line.submissionId);
-  if (outcome === undefined) return [line];
+function queueAfter(queue: BlockedQueue, outcomes: readonly QueueOutcome[], clock: Clock): BlockedQueue[] {
+  const outcome = outcomes.find(({ submissionId }) => submissionId === queue.submissionId);
+  if (outcome === undefined) return [queue];
   const { after, next } = outcome;
   if (next === undefined) return [];
   const { eventId, failed } = next;
-  const { submissionId, intakeId, last } = line;
-  const rest = { submissionId, intakeId, last, eventId, from: after === undefined ? line.from : { after } };
+  const { submissionId, intakeId, last } = queue;
+  const rest = { submissionId, intakeId, last, eventId, from: after === undefined ? queue.from : { after } };
   if (failed === undefined) return [{ ...rest, failures: 0, nextAttemptAt: clock.now }];
-  const failures = eventId === line.eventId ? line.failures + 1 : 1;
+  const failures = eventId === queue.eventId ? queue.failures + 1 : 1;
   return [{ ...rest, ...refused(failed, failures, clock) }];
 }
 
 /** Events of a blocked submission that the position has passed wait with it. */
-function extended(line: BlockedLine, { events }: FeedPage, position: FeedPosition): BlockedLine {
-  const start = "position" in line.from ? line.from.position : 0;
+function extended(queue: BlockedQueue, { events }: FeedPage, position: FeedPosition): BlockedQueue {
+  const start = "position" in queue.from ? queue.from.position : 0;
   const last = events.findLast(
-    (one) => one.event.submissionId === line.submissionId && one.position > start && one.position <= position,
+    (one) => one.event.submissionId === queue.submissionId && one.position > start && one.position <= position,
   );
-  return last === undefined ? line : { ...line, last: last.event.eventId };
+  return last === undefined ? queue : { ...queue, last: last.event.eventId };
 }
 
 /** A single refused event is no strike; a second submission in a row is, with nothing accepted in between. */
 const DOWN = 2;
 
 /** How the webhook as a whole is doing. */
-function standing(next: WebhookProgress, round: Round, { now, chance }: Clock): WebhookProgress {
+function withState(next: WebhookProgress, round: Round, { now, chance }: Clock): WebhookProgress {
   const { lastError: before, ...progress } = next;
-  const tried = [...round.failed, ...round.lines.flatMap(({ next: one }) => one?.failed ?? [])];
-  const isAlive = round.taken.length > 0 || round.lines.some(({ after }) => after !== undefined);
+  const tried = [...round.failed, ...round.queues.flatMap(({ next: one }) => one?.failed ?? [])];
+  const isAlive = round.accepted.length > 0 || round.queues.some(({ after }) => after !== undefined);
   const isStruck = !isAlive && round.failed.length > 0;
   const failures = isAlive
     ? 0
@@ -184,11 +186,11 @@ export const enabled = ({ lastError: _, ...progress }: WebhookProgress, now: Ins
     state: "active",
     failures: 0,
     nextAttemptAt: now,
-    blocked: progress.blocked.map((line) => revived(line, now)),
+    blocked: progress.blocked.map((queue) => revived(queue, now)),
   });
 
-const revived = ({ dead: _, ...line }: BlockedLine, now: Instant): BlockedLine => ({
-  ...line,
+const revived = ({ dead: _, ...queue }: BlockedQueue, now: Instant): BlockedQueue => ({
+  ...queue,
   failures: 0,
   nextAttemptAt: now,
 });
@@ -198,7 +200,7 @@ export const retried = (progress: WebhookProgress, events: ReadonlySet<string>, 
   withRetryAt({
     ...progress,
     nextAttemptAt: now,
-    blocked: progress.blocked.map((line) => (events.has(line.eventId) ? revived(line, now) : line)),
+    blocked: progress.blocked.map((queue) => (events.has(queue.eventId) ? revived(queue, now) : queue)),
   });
 
 /** Skips these events: their submissions continue with the next one. */
@@ -211,10 +213,10 @@ export function skipped(progress: WebhookProgress, events: ReadonlySet<string>, 
     ...progress,
     nextAttemptAt: now,
     ahead: [...progress.ahead, ...behind].sort((one, other) => one - other),
-    blocked: progress.blocked.flatMap((line) => {
-      if (!events.has(line.eventId)) return [line];
-      const isOver = line.eventId === line.last || !isPassed(line, progress.position);
-      return isOver ? [] : [{ ...revived(line, now), from: { after: line.eventId } }];
+    blocked: progress.blocked.flatMap((queue) => {
+      if (!events.has(queue.eventId)) return [queue];
+      const isOver = queue.eventId === queue.last || !isPassed(queue, progress.position);
+      return isOver ? [] : [{ ...revived(queue, now), from: { after: queue.eventId } }];
     }),
   });
 }

@@ -28,7 +28,7 @@ export interface Webhook {
 }
 
 /** The events of one submission that wait because the receiver refused the first of them. */
-export interface BlockedLine {
+export interface BlockedQueue {
   submissionId: string;
   intakeId: string;
   /** Where they start: at a feed position, or after an accepted event. */
@@ -52,7 +52,7 @@ export interface WebhookProgress {
   position: FeedPosition;
   /** What was accepted beyond it, on the page read last. */
   ahead: readonly FeedPosition[];
-  blocked: readonly BlockedLine[];
+  blocked: readonly BlockedQueue[];
   /** When the next blocked submission is due for a retry; absent if none is. */
   retryAt?: Instant;
   /** How many rounds in a row the receiver accepted nothing new. */

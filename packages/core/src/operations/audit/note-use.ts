@@ -3,9 +3,9 @@ import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { accessedPayload, conflictPayload, type FailedUse } from "../../domain/tokens/audit-payloads.ts";
 import { UNKNOWN_BEARER } from "../../domain/tokens/bearer.ts";
-import type { Standing } from "../../domain/tokens/standing.ts";
 import { handsOff } from "../../domain/tokens/token-audit.ts";
 import type { TokenRow } from "../../domain/tokens/token-row.ts";
+import type { TokenStatus } from "../../domain/tokens/token-status.ts";
 import type { Caller } from "../caller.ts";
 import type { Context } from "../context.ts";
 import type { Found } from "../identity/resolve-target.ts";
@@ -15,7 +15,7 @@ import { traceOf } from "./call-trace.ts";
 /** What was presented, and the submission it led to. */
 export interface Presented extends Pick<Found, "submission" | "now"> {
   principal?: Found["principal"];
-  token?: { row: Pick<TokenRow, "hash">; standing?: Standing };
+  token?: { row: Pick<TokenRow, "hash">; status?: TokenStatus };
   /** A session, or the hand-off whose link or code was presented to open one. */
   session?: { handoff: Pick<Handoff, "handoffId">; session?: Session };
 }
@@ -86,6 +86,6 @@ export async function recordConflict(
   });
   const payload = conflictPayload(useOf(context, use), { submission, ...about });
   const conflict: AuditNote = { ...noteOf(use, payload), type: "token.conflict" };
-  if (use.found.token?.standing === "stale") noteFailedUse(context, use, "rotated");
+  if (use.found.token?.status === "stale") noteFailedUse(context, use, "rotated");
   await context.auditTrail.record(conflict);
 }

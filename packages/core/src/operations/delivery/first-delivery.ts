@@ -2,7 +2,7 @@ import { isDeliverable } from "../../domain/decide/deliver.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Context } from "../context.ts";
-import { loadOpened, type Opened } from "../read/load-opened.ts";
+import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
 
 /** Whether the first attempt has ended, or there will be none. */
 const isOver = (submission: Submission): boolean =>
@@ -16,14 +16,14 @@ export interface Waiting {
 }
 
 /** Waits until the first delivery attempt has ended or the time is up, and returns the submission as it is then. */
-export async function awaitFirstDelivery(context: Context, waiting: Waiting): Promise<Opened | undefined> {
+export async function awaitFirstDelivery(context: Context, waiting: Waiting): Promise<LoadedSubmission | undefined> {
   const { submission, until } = waiting;
   const notifier = createTimedNotifier(context, submission.submissionId);
   try {
     // The store's clock decides, and may be slower than this process's; but nobody waits for it forever.
     const giveUp = performance.now() + 2 * (until - waiting.now);
     while (true) {
-      const found = await loadOpened(context, submission);
+      const found = await loadSubmission(context, submission);
       if (found === undefined || isOver(found.submission)) return found;
       const left = Math.min(until - found.now, giveUp - performance.now());
       if (left <= 0) return found;

@@ -6,7 +6,7 @@ import { isSensitiveUpload } from "../../domain/files/sensitive-uploads.ts";
 import { toIso } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Deps } from "../deps.ts";
-import type { Shown } from "../read/answer.ts";
+import type { Shown } from "../read/response.ts";
 import type { Sight } from "../read/run-read.ts";
 import { fileOf, inContract, requireStorage, signedUrl } from "./files.ts";
 

@@ -17,7 +17,7 @@ import {
 import type { UploadGrant } from "../../vault/upload-grants.ts";
 import type { Context } from "../context.ts";
 import type { Deps } from "../deps.ts";
-import { loadOpened } from "../read/load-opened.ts";
+import { loadSubmission } from "../read/load-submission.ts";
 import { explained } from "../write/refusals.ts";
 
 /** Without a storage, an upload is neither promised nor recorded. */
@@ -107,7 +107,7 @@ export async function openGrant(context: Context, call: GrantCall, use: UploadGr
   const { deps } = context;
   const grant = await deps.uploadGrants.open(call.grant, { uploadId: call.uploadId, use });
   const { tenant, submissionId, uploadId, expiresAt } = grant;
-  const found = await loadOpened(context, { tenant, submissionId });
+  const found = await loadSubmission(context, { tenant, submissionId });
   if (found === undefined) throw new ContractError("not_found", "This upload doesn't exist.");
   const { submission, intake, now } = found;
   const upload = submission.uploads.find((known) => known.uploadId === uploadId);

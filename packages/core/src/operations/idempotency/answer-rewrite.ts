@@ -7,7 +7,7 @@ import type { Submission } from "../../domain/submission.ts";
 import type { KeyWrite } from "../../ports/store.ts";
 import type { Context } from "../context.ts";
 import { resumeUrlOf } from "../links/handoff-links.ts";
-import { loadOpened, type Opened } from "../read/load-opened.ts";
+import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
 import { boundToAnswer } from "../read/open-snapshot.ts";
 import type { CommitInput } from "../write/commit.ts";
 import { openAnswer } from "./keyed.ts";
@@ -18,12 +18,12 @@ type Rewrite = Pick<CommitInput, "keyWrite" | "notAfter">;
  * A submit that waits for its delivery responds with the outcome of the first attempt: that attempt's commit replaces
  * the record. No response was sent before `by`, and the commit can't happen after it.
  */
-export async function answerRewrite(context: Context, found: Opened, { events }: Decision): Promise<Rewrite> {
+export async function answerRewrite(context: Context, found: LoadedSubmission, { events }: Decision): Promise<Rewrite> {
   const { submission, now } = found;
   const { answer } = submission.delivery ?? {};
   const isOutcome = events.some(({ type }) => type === "delivery.succeeded" || type === "delivery.failed");
   if (answer === undefined || !isOutcome || now >= answer.by) return {};
-  const loaded = await loadOpened(context, submission, { operation: "submit", hash: answer.key });
+  const loaded = await loadSubmission(context, submission, { operation: "submit", hash: answer.key });
   const record = loaded?.record;
   // A replay may have raised the revision; check the record here, and let the commit check the revision.
   if (record === undefined || record.submissionId !== submission.submissionId || record.failed) return {};

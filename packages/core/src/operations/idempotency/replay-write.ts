@@ -2,13 +2,13 @@ import type { JsonObject } from "@formbridge/contract";
 import { ContractError, type ErrorAbout } from "../../domain/error.ts";
 import { maskFields } from "../../domain/fields/mask.ts";
 import type { KeyRecord, KeyRef } from "../../domain/idempotency/key-record.ts";
-import { weighRecord, writtenVersion } from "../../domain/idempotency/weigh-record.ts";
+import { matchRecord, writtenVersion } from "../../domain/idempotency/match-record.ts";
 import { isPast } from "../../domain/policy.ts";
 import { awaitFirstDelivery } from "../delivery/first-delivery.ts";
-import type { Answer } from "../read/answer.ts";
-import { loadOpened } from "../read/load-opened.ts";
+import { loadSubmission } from "../read/load-submission.ts";
+import type { OperationResponse } from "../read/response.ts";
 import { refuseFailedDelivery } from "../write/guard-write.ts";
-import { type Attempt, carriedVersion, principalName, type WriteAnswer } from "../write/write-spec.ts";
+import { type Attempt, carriedVersion, principalName, type WriteResponse } from "../write/write-spec.ts";
 import { keyConflict, openAnswer } from "./keyed.ts";
 import { recordConflict } from "./record-conflict.ts";
 
@@ -17,7 +17,7 @@ export async function weigh(attempt: Attempt<object>, record: KeyRecord): Promis
   const { context, found, actor, key } = attempt;
   const { submission } = found;
   const fingerprint = key?.fingerprint ?? "";
-  const verdict = weighRecord(record, {
+  const verdict = matchRecord(record, {
     fingerprint,
     principal: principalName(found),
     carriedVersion: carriedVersion(attempt),
@@ -34,7 +34,7 @@ export async function weigh(attempt: Attempt<object>, record: KeyRecord): Promis
 export async function replayWrite<Body extends object>(
   attempt: Attempt<Body>,
   record: KeyRecord,
-): Promise<WriteAnswer<Body>> {
+): Promise<WriteResponse<Body>> {
   const { context, found, actor } = attempt;
   const { now, submission, intake } = found;
   await context.replayLog.append({ submission, intake, actor, now, record });
@@ -42,7 +42,7 @@ export async function replayWrite<Body extends object>(
   const answer = replayOf<Body>(attempt, record);
   const open = submission.delivery?.answer;
   if (open?.key !== record.ref.hash || now >= open.by) return answer;
-  const later = async (): Promise<Answer<Body>> => {
+  const later = async (): Promise<OperationResponse<Body>> => {
     const came = await awaitFirstDelivery(context, { submission, now, until: open.by });
     if (came !== undefined) refuseFailedDelivery(attempt, came.submission);
     const then = await recordNow(attempt, record.ref);
@@ -55,7 +55,7 @@ export async function replayWrite<Body extends object>(
 export async function recordedAnswer<Body extends object>(
   attempt: Attempt<Body>,
   ref: KeyRef,
-): Promise<Answer<Body> | undefined> {
+): Promise<OperationResponse<Body> | undefined> {
   const record = await recordNow(attempt, ref);
   if (record === undefined) return undefined;
   const { body, mark, definition } = replayOf<Body>(attempt, record);
@@ -64,7 +64,7 @@ export async function recordedAnswer<Body extends object>(
 
 /** Undefined if the record has expired or was erased with its submission. */
 async function recordNow({ context, found }: Attempt<object>, ref: KeyRef): Promise<KeyRecord | undefined> {
-  const then = await loadOpened(context, found.submission, ref);
+  const then = await loadSubmission(context, found.submission, ref);
   return then?.submission.erasedAt === undefined ? then?.record : undefined;
 }
 
@@ -74,7 +74,7 @@ function seenBy<Body extends object>({ masked, intake }: Attempt<object>["found"
   return masked && fields !== undefined ? { ...body, fields: maskFields(fields, intake) } : body;
 }
 
-function replayOf<Body extends object>(attempt: Attempt<Body>, record: KeyRecord): Answer<Body> {
+function replayOf<Body extends object>(attempt: Attempt<Body>, record: KeyRecord): OperationResponse<Body> {
   const { context, found } = attempt;
   const recorded = openAnswer(context.deps, record, found.submission.tenant);
   if ("error" in recorded) {

@@ -1,7 +1,7 @@
 import { type ApprovalGate, type NextAction, RESUME_TOKEN_PATTERN, SESSION_PATTERN } from "@formbridge/contract";
 import { ContractError } from "../../domain/error.ts";
 import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
-import { revokedAt, type SessionStanding, sessionOverError, sessionStanding } from "../../domain/handoffs/sessions.ts";
+import { revokedAt, type SessionStatus, sessionOverError, sessionStatusOf } from "../../domain/handoffs/sessions.ts";
 import { sha256 } from "../../domain/hashing.ts";
 import type { KeyRecord, KeyRef } from "../../domain/idempotency/key-record.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -10,15 +10,15 @@ import { gateAt, isEscalated, reviewsGate } from "../../domain/review/reviewers.
 import type { Submission } from "../../domain/submission.ts";
 import type { FailedUse } from "../../domain/tokens/audit-payloads.ts";
 import { tokenOverError } from "../../domain/tokens/refuse-ended.ts";
-import { hasLapsed, type Standing, standingOf } from "../../domain/tokens/standing.ts";
 import type { TokenRow } from "../../domain/tokens/token-row.ts";
+import { hasLapsed, type TokenStatus, tokenStatusOf } from "../../domain/tokens/token-status.ts";
 import type { CallFacts } from "../../ports/instrumentation.ts";
 import type { Loaded, Snapshot } from "../../ports/store.ts";
 import type { Caller, Principal, Target } from "../caller.ts";
 import type { Deps } from "../deps.ts";
-import type { Held } from "../read/answer.ts";
 import type { Catalog } from "../read/catalog.ts";
 import { openRow, openToken } from "../read/open-snapshot.ts";
+import type { Held } from "../read/response.ts";
 import { isSameActor } from "./actors.ts";
 import { hasRole, reachesIntake } from "./authenticate.ts";
 import { inLookupTime } from "./lookup-time.ts";
@@ -31,10 +31,10 @@ export interface Found {
   snapshot: Snapshot;
   intake: CompiledIntake;
   principal: Principal | undefined;
-  /** The presented token and its standing; absent if an API key was used. */
-  token?: { row: TokenRow; standing: Standing; text: string };
-  /** The presented session and its standing. */
-  session?: { handoff: Handoff; session: Session; standing: SessionStanding };
+  /** The presented token and its status; absent if an API key was used. */
+  token?: { row: TokenRow; status: TokenStatus; text: string };
+  /** The presented session and its status. */
+  session?: { handoff: Handoff; session: Session; status: SessionStatus };
   record?: KeyRecord;
   /** Whether sensitive values are masked for the caller. */
   masked: boolean;
@@ -42,10 +42,10 @@ export interface Found {
 
 /** The same for a refused token or session; a malformed token has no row. */
 export type RefusedTarget = Omit<Found, "token"> & {
-  token?: { row: Pick<TokenRow, "hash">; standing: Standing; text: string };
+  token?: { row: Pick<TokenRow, "hash">; status: TokenStatus; text: string };
 };
 
-export interface Seeker {
+export interface TargetLookup {
   deps: Deps;
   catalog: Catalog;
   caller: Caller;
@@ -85,12 +85,12 @@ export const credentialsNeeded = (): ContractError =>
   new ContractError("unauthorized", "This needs a resume token, a session or an API key.");
 
 /** Finds the submission that a call names, or refuses: 400 malformed, 404 unknown or not the caller's, 410 revoked. */
-export async function resolveTarget(seeker: Seeker, key?: KeyRef): Promise<Found> {
-  const { facts = {}, target, caller } = seeker;
+export async function resolveTarget(lookup: TargetLookup, key?: KeyRef): Promise<Found> {
+  const { facts = {}, target, caller } = lookup;
   const began = performance.now();
   facts.presented = caller.session !== undefined || target.tokens.length > 0;
   try {
-    const found = await findTarget(seeker, key);
+    const found = await findTarget(lookup, key);
     noteFound(facts, found);
     return found;
   } catch (error) {
@@ -111,43 +111,43 @@ function noteFound(facts: CallFacts, { submission, token, session, now }: Found)
   if (expiresAt !== undefined) facts.ttlRemainingMs = Math.max(0, expiresAt - now);
 }
 
-async function findTarget(seeker: Seeker, key?: KeyRef): Promise<Found> {
-  const { deps, target, principal } = seeker;
+async function findTarget(lookup: TargetLookup, key?: KeyRef): Promise<Found> {
+  const { deps, target, principal } = lookup;
   const [text] = target.tokens;
   const malformed = target.tokens.find((token) => !WELL_FORMED.test(token));
   if (malformed !== undefined) {
-    await noteMalformed(seeker, malformed);
+    await noteMalformed(lookup, malformed);
     throw malformedToken();
   }
-  if (seeker.caller.session !== undefined) return await bySession(seeker, seeker.caller.session, key);
+  if (lookup.caller.session !== undefined) return await bySession(lookup, lookup.caller.session, key);
   if (text !== undefined) {
-    await refuseGuesser(deps, seeker.caller);
-    const lookup = deps.backend.store.load({ by: { token: sha256(text) }, ...(key && { key }) });
-    const loaded = await inLookupTime(deps, lookup);
-    return await byToken(seeker, loaded, text);
+    await refuseGuesser(deps, lookup.caller);
+    const loading = deps.backend.store.load({ by: { token: sha256(text) }, ...(key && { key }) });
+    const loaded = await inLookupTime(deps, loading);
+    return await byToken(lookup, loaded, text);
   }
   if (principal === undefined) throw credentialsNeeded();
   const id = target.submissionId ?? "";
   const loaded = await deps.backend.store.load({ by: { id, tenant: principal.tenant }, ...(key && { key }) });
-  return await byKey(seeker, loaded, principal);
+  return await byKey(lookup, loaded, principal);
 }
 
 /** Only for an API key that may see the submission: anyone else could fill its history with garbage. */
-async function noteMalformed(seeker: Seeker, text: string): Promise<void> {
-  const { deps, principal, target, onRefused } = seeker;
+async function noteMalformed(lookup: TargetLookup, text: string): Promise<void> {
+  const { deps, principal, target, onRefused } = lookup;
   if (onRefused === undefined || principal === undefined || target.submissionId === undefined) return;
   const loaded = await deps.backend.store.load({ by: { id: target.submissionId, tenant: principal.tenant } });
   if (loaded.submission === undefined || isOfAnother(target, loaded.submission)) return;
-  const found = await opened(seeker, loaded, loaded.submission);
+  const found = await opened(lookup, loaded, loaded.submission);
   if (!maySee(principal, found.submission, found.intake)) return;
-  onRefused({ ...found, token: { row: { hash: sha256(text) }, standing: "revoked", text } }, "malformed");
+  onRefused({ ...found, token: { row: { hash: sha256(text) }, status: "revoked", text } }, "malformed");
 }
 
 const isOfAnother = ({ intakeId }: Target, { submission }: Snapshot): boolean =>
   intakeId !== undefined && intakeId !== submission.intakeId;
 
-async function byToken(seeker: Seeker, loaded: Loaded, text: string): Promise<Found> {
-  const { deps, target, principal } = seeker;
+async function byToken(lookup: TargetLookup, loaded: Loaded, text: string): Promise<Found> {
+  const { deps, target, principal } = lookup;
   const { submission: snapshot, presented } = loaded;
   const elsewhere =
     snapshot === undefined ||
@@ -156,22 +156,22 @@ async function byToken(seeker: Seeker, loaded: Loaded, text: string): Promise<Fo
     isOfAnother(target, snapshot) ||
     (principal !== undefined && principal.tenant !== snapshot.submission.tenant);
   if (elsewhere) {
-    await countFailedLookup(deps, seeker.caller);
+    await countFailedLookup(deps, lookup.caller);
     throw unknownToken();
   }
-  const found = await opened(seeker, loaded, snapshot);
-  const standing = standingOf(presented, found.submission, { now: loaded.now, policy: deps.settings.policy });
-  if (standing === "revoked" && found.submission.state !== "expired") {
-    seeker.onRefused?.({ ...found, token: { row: presented, standing, text } }, "admin_revoked");
+  const found = await opened(lookup, loaded, snapshot);
+  const status = tokenStatusOf(presented, found.submission, { now: loaded.now, policy: deps.settings.policy });
+  if (status === "revoked" && found.submission.state !== "expired") {
+    lookup.onRefused?.({ ...found, token: { row: presented, status, text } }, "admin_revoked");
     throw tokenOverError(presented, found.submission, { reason: "admin_revoked", now: loaded.now });
   }
-  return { ...found, token: { row: presented, standing, text } };
+  return { ...found, token: { row: presented, status, text } };
 }
 
-async function bySession(seeker: Seeker, text: string, key: KeyRef | undefined): Promise<Found> {
-  const { deps, target } = seeker;
+async function bySession(lookup: TargetLookup, text: string, key: KeyRef | undefined): Promise<Found> {
+  const { deps, target } = lookup;
   if (target.tokens.length > 0) throw new ContractError("bad_request", "Send a session or a resume token, not both.");
-  const loaded = await loadSession(seeker, text, key);
+  const loaded = await loadSession(lookup, text, key);
   const { submission: snapshot, handoff } = loaded;
   const session = handoff?.sessions.find(({ hash }) => hash === sha256(text));
   const isHere = target.submissionId === undefined || target.submissionId === snapshot?.submission.submissionId;
@@ -182,24 +182,24 @@ async function bySession(seeker: Seeker, text: string, key: KeyRef | undefined):
     !isHere ||
     isOfAnother(target, snapshot)
   ) {
-    await countFailedLookup(deps, seeker.caller);
+    await countFailedLookup(deps, lookup.caller);
     throw unknownSession();
   }
-  const found = await opened(seeker, loaded, snapshot);
+  const found = await opened(lookup, loaded, snapshot);
   const { now, submission } = found;
-  const standing = sessionStanding({ handoff, session }, submission, { now, policy: deps.settings.policy });
-  if (standing === "revoked") {
+  const status = sessionStatusOf({ handoff, session }, submission, { now, policy: deps.settings.policy });
+  if (status === "revoked") {
     const about = { submissionId: submission.submissionId, endedAt: revokedAt(handoff, submission), now };
-    seeker.onRefused?.({ ...found, session: { handoff, session, standing } }, "handoff_revoked");
+    lookup.onRefused?.({ ...found, session: { handoff, session, status } }, "handoff_revoked");
     throw sessionOverError(about, "handoff_revoked");
   }
-  const masked = found.masked && (seeker.caller.forModel === true || session.actor.kind !== "human");
-  return { ...found, masked, session: { handoff, session, standing } };
+  const masked = found.masked && (lookup.caller.forModel === true || session.actor.kind !== "human");
+  return { ...found, masked, session: { handoff, session, status } };
 }
 
 /** Finds the session for a secret, or the hand-off for a link's. */
 export async function loadSession(
-  { deps, caller }: Pick<Seeker, "deps" | "caller">,
+  { deps, caller }: Pick<TargetLookup, "deps" | "caller">,
   text: string,
   key?: KeyRef,
 ): Promise<Loaded> {
@@ -211,15 +211,15 @@ export async function loadSession(
   return await inLookupTime(deps, deps.backend.store.load({ by: { session: sha256(text) }, ...(key && { key }) }));
 }
 
-async function byKey(seeker: Seeker, loaded: Loaded, principal: Principal): Promise<Found> {
-  if (loaded.submission === undefined || isOfAnother(seeker.target, loaded.submission)) throw notFound();
-  const found = await opened(seeker, loaded, loaded.submission);
+async function byKey(lookup: TargetLookup, loaded: Loaded, principal: Principal): Promise<Found> {
+  if (loaded.submission === undefined || isOfAnother(lookup.target, loaded.submission)) throw notFound();
+  const found = await opened(lookup, loaded, loaded.submission);
   if (!maySee(principal, found.submission, found.intake)) throw notFound();
   return found;
 }
 
-async function opened(seeker: Seeker, loaded: Loaded, snapshot: Snapshot): Promise<Found> {
-  const { deps, catalog, principal, caller } = seeker;
+async function opened(lookup: TargetLookup, loaded: Loaded, snapshot: Snapshot): Promise<Found> {
+  const { deps, catalog, principal, caller } = lookup;
   const intake = await catalog.byDigest(snapshot.submission.definition);
   const submission = openRow(deps.sealer, snapshot);
   return {
@@ -257,7 +257,7 @@ function isReviewer(principal: Principal, submission: Submission, intake: Compil
  * token may be an agent's, so only human API keys, admins and the reviewers of a gate do, unless the intake lifts it.
  */
 export function seesSensitive(
-  { caller, principal }: Pick<Seeker, "caller" | "principal">,
+  { caller, principal }: Pick<TargetLookup, "caller" | "principal">,
   intake: CompiledIntake,
   submission?: Submission,
 ): boolean {
@@ -306,7 +306,7 @@ export function requireHolder({ token, principal, submission }: Found): void {
 
 /** The current token in clear, if this caller may hold it: it presented it, or its API key may. */
 export function tokenFor(deps: Deps, found: RefusedTarget): string | undefined {
-  if (found.token?.standing === "current" && found.submission.state !== "expired") return found.token.text;
+  if (found.token?.status === "current" && found.submission.state !== "expired") return found.token.text;
   return mayHoldToken(found.principal, found.submission) ? liveToken(deps, found) : undefined;
 }
 

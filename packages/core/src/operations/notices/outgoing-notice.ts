@@ -7,13 +7,13 @@ import { isEditable } from "../../domain/transitions.ts";
 import type { OutgoingDelivery } from "../../ports/courier.ts";
 import type { Job } from "../../ports/jobs.ts";
 import type { Deps } from "../deps.ts";
-import type { Opened } from "../read/load-opened.ts";
+import type { LoadedSubmission } from "../read/load-submission.ts";
 
 /** The payload for the operator's webhook; undefined if it is outdated. Contains no field values. */
 export function outgoingNotice(
   deps: Deps,
   job: Job,
-  { notice, found, url }: { notice: HookNotice; found: Opened; url: string },
+  { notice, found, url }: { notice: HookNotice; found: LoadedSubmission; url: string },
 ): OutgoingDelivery | undefined {
   const { submission } = found;
   const about = aboutOf(notice, found);
@@ -33,7 +33,7 @@ export function outgoingNotice(
   };
 }
 
-function aboutOf({ type, gate }: HookNotice, { submission, intake }: Opened): JsonObject | undefined {
+function aboutOf({ type, gate }: HookNotice, { submission, intake }: LoadedSubmission): JsonObject | undefined {
   const gates = intake.definition.approvalGates;
   switch (type) {
     case "review.requested":

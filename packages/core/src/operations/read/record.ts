@@ -8,7 +8,7 @@ import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import { gateAt, namesIn } from "../../domain/review/reviewers.ts";
 import type { Activity, Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
-import { fieldsOf, findingsOf, markOf, type Shown } from "./answer.ts";
+import { fieldsOf, findingsOf, markOf, type Shown } from "./response.ts";
 import type { Sight } from "./run-read.ts";
 
 const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Key]?: string } =>

@@ -5,7 +5,7 @@ import type { Submission } from "../../domain/submission.ts";
 import type { FailedUse } from "../../domain/tokens/audit-payloads.ts";
 import { endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
-import { mayLearnCurrent, readsInGrace } from "../../domain/tokens/standing.ts";
+import { mayLearnCurrent, readsInGrace } from "../../domain/tokens/token-status.ts";
 import { isTerminal } from "../../domain/transitions.ts";
 import { noteFailedUse, noteRead, type Presented, recordConflict, type Use } from "../audit/note-use.ts";
 import type { Caller, Target } from "../caller.ts";
@@ -18,11 +18,11 @@ import {
   liveToken,
   mayHoldToken,
   resolveTarget,
-  type Seeker,
+  type TargetLookup,
 } from "../identity/resolve-target.ts";
 import { expireIfDue, lapseIfDue } from "../write/expire-due.ts";
 import { resolveTold, tell, telling } from "../write/refusals.ts";
-import type { Held } from "./answer.ts";
+import type { Held } from "./response.ts";
 
 export interface ReadCall {
   caller: Caller;
@@ -52,10 +52,10 @@ export async function runRead<T>(context: Context, call: ReadCall, { operation, 
   const isNobody = principal === undefined && call.caller.session === undefined;
   if (call.target.tokens.length === 0 && isNobody) throw credentialsNeeded();
   const used = (found: Presented) => ({ caller: call.caller, operation, found });
-  const onRefused: Seeker["onRefused"] = (presented, reason) => noteFailedUse(context, used(presented), reason);
-  const seeker = { ...context, caller: call.caller, principal, target: call.target, onRefused };
+  const onRefused: TargetLookup["onRefused"] = (presented, reason) => noteFailedUse(context, used(presented), reason);
+  const lookup = { ...context, caller: call.caller, principal, target: call.target, onRefused };
   for (let tries = 1; ; tries++) {
-    const found = await resolveTold(context, seeker);
+    const found = await resolveTold(context, lookup);
     const hasMoved = (await expireIfDue(deps, found)) || (await lapseIfDue(deps, found));
     if (hasMoved && tries < MAX_TRIES) continue;
     return await telling(context, found, async () => {
@@ -95,7 +95,7 @@ export async function stillReads(context: Context, { caller, target }: ReadCall)
   try {
     const principal = await authenticate(context.deps, caller);
     const { token, session, submission } = await resolveTarget({ ...context, caller, principal, target });
-    return isTerminal(submission.state) || (token?.standing !== "elapsed" && session?.standing !== "elapsed");
+    return isTerminal(submission.state) || (token?.status !== "elapsed" && session?.status !== "elapsed");
   } catch (error) {
     if (error instanceof ContractError) return false;
     throw error;
@@ -108,12 +108,12 @@ const asSeen = (readable: Readable): Readable =>
 /** Whoever filled in a form may see what became of it, as long as the session lasts. */
 function readableInSession(
   found: Found,
-  { session, standing }: NonNullable<Found["session"]>,
+  { session, status }: NonNullable<Found["session"]>,
   failed: (reason: FailedUse) => void,
 ): Readable {
   const { submission, now } = found;
   refuseExpired(submission, { now, failed });
-  if (standing === "elapsed") {
+  if (status === "elapsed") {
     failed("ttl_elapsed");
     const about = { submissionId: submission.submissionId, endedAt: session.expiresAt, now };
     throw sessionOverError(about, "ttl_elapsed");
@@ -140,11 +140,11 @@ async function readableBy(context: Context, use: Use, found: Found): Promise<Rea
   const own = heldBy(deps, found);
   if (token === undefined) return { ...found, sight: "all", held: own };
   refuseExpired(submission, { now, failed });
-  if (token.standing === "elapsed") {
+  if (token.status === "elapsed") {
     failed("ttl_elapsed");
     throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
   }
-  if (token.standing === "current") return { ...found, sight: "all", held: { token: token.text } };
+  if (token.status === "current") return { ...found, sight: "all", held: { token: token.text } };
   const mayLearn = mayLearnCurrent(submission, intake);
   const current = own.token ?? (mayLearn ? liveToken(deps, found) : undefined);
   if (readsInGrace(token.row, { now, policy })) {

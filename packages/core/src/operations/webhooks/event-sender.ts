@@ -2,7 +2,7 @@ import type { EventType } from "@formbridge/contract";
 import type { ChainedEvent } from "../../domain/chained-event.ts";
 import { canonicalJson } from "../../domain/hashing.ts";
 import type { FailedSend } from "../../domain/webhooks/round.ts";
-import type { BlockedLine, Webhook } from "../../domain/webhooks/webhook.ts";
+import type { BlockedQueue, Webhook } from "../../domain/webhooks/webhook.ts";
 import type { OutgoingDelivery, Receipt } from "../../ports/courier.ts";
 import type { ClaimedWebhook } from "../../ports/webhooks.ts";
 import type { Context } from "../context.ts";
@@ -22,10 +22,10 @@ export const feedOf = ({ tenant, types, intakes }: Webhook) => ({
 });
 
 /** The events of a blocked submission, at most a page; complete if the last one is among them or no longer exists. */
-export async function lineOf(
+export async function queueOf(
   { deps: { backend } }: Context,
   webhook: Webhook,
-  { submissionId, from, eventId, last }: BlockedLine,
+  { submissionId, from, eventId, last }: BlockedQueue,
 ): Promise<{ events: ChainedEvent[]; isWhole: boolean }> {
   const { tenant, types } = webhook;
   const filter = { streams: streamsOf(types), ...(types && { types }) };
@@ -45,7 +45,7 @@ export async function lineOf(
   };
 }
 
-export type SendOutcome = "taken" | "not tried" | FailedSend;
+export type SendOutcome = "accepted" | "not tried" | FailedSend;
 
 export interface Sender {
   /** Exceptions from couriers, which are bugs. */
@@ -93,7 +93,7 @@ export function createSender(
       const lagMs = Math.max(0, webhook.leasedUntil - leaseMs - Date.parse(event.ts));
       const { webhookId } = webhook;
       deps.instrumentation.record({ name: "webhook", webhookId, outcome: receipt.kind, ms, lagMs });
-      return receipt.kind === "taken" ? "taken" : failureOf(receipt);
+      return receipt.kind === "accepted" ? "accepted" : failureOf(receipt);
     },
     stop: () => clearTimeout(timer),
   };

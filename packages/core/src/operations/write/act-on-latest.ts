@@ -2,7 +2,7 @@ import type { Actor } from "@formbridge/contract";
 import type { Decision } from "../../domain/decide/decision.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Context } from "../context.ts";
-import { loadOpened, type Opened } from "../read/load-opened.ts";
+import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
 import { type CommitInput, commitDecision } from "./commit.ts";
 
 /** Reads and replays raise the revision too, and losing to them means deciding again. */
@@ -17,7 +17,7 @@ export interface OwnWork {
   operation: string;
   actor: Actor;
   /** Undefined if there is nothing (left) to do. */
-  decide(found: Opened): Act | undefined | Promise<Act | undefined>;
+  decide(found: LoadedSubmission): Act | undefined | Promise<Act | undefined>;
 }
 
 /**
@@ -28,9 +28,9 @@ export async function actOnLatest(
   context: Context,
   where: { tenant: string; submissionId: string },
   { operation, actor, decide }: OwnWork,
-): Promise<{ found: Opened; after: Submission } | undefined> {
+): Promise<{ found: LoadedSubmission; after: Submission } | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = await loadOpened(context, where);
+    const found = await loadSubmission(context, where);
     const act = found && (await decide(found));
     if (found === undefined || act === undefined) return undefined;
     const { submission: before, now, intake } = found;

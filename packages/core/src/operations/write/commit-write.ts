@@ -8,17 +8,17 @@ import { awaitFirstDelivery } from "../delivery/first-delivery.ts";
 import { keyAudit, keyWrite } from "../idempotency/keyed.ts";
 import { recordedAnswer } from "../idempotency/replay-write.ts";
 import { heldBy, liveToken, mayHoldToken, tokenFor } from "../identity/resolve-target.ts";
-import { type Answer, answerWith, type Shown, show } from "../read/answer.ts";
+import { type OperationResponse, respondWith, type Shown, show } from "../read/response.ts";
 import { commitDecision } from "./commit.ts";
 import { tell } from "./refusals.ts";
-import { type Attempt, carriedVersion, principalName, type WriteAnswer, waitOf } from "./write-spec.ts";
+import { type Attempt, carriedVersion, principalName, type WriteResponse, waitOf } from "./write-spec.ts";
 
 /** Commits a decision with its recorded response. Undefined if the submission changed meanwhile: look again. */
 export async function commitWrite<Body extends object>(
   attempt: Attempt<Body>,
   decision: Decision,
   replaces: Hash | undefined,
-): Promise<WriteAnswer<Body> | undefined> {
+): Promise<WriteResponse<Body> | undefined> {
   const { context, found, actor, key } = attempt;
   const outcome = await commitDecision(context.deps, {
     operation: attempt.spec.operation,
@@ -38,7 +38,7 @@ export async function commitWrite<Body extends object>(
   const refusal = refusalOf(attempt, decision, outcome.after);
   if (refusal !== undefined) throw refusal;
   const shown = shownTo(attempt, outcome.after, outcome.token);
-  const answer = answerWith(bodyOf(attempt, shown), shown);
+  const answer = respondWith(bodyOf(attempt, shown), shown);
   const wait = waitOf(attempt);
   if (attempt.spec.awaitsDelivery !== true || !isDeliverable(outcome.after) || wait <= 0) return answer;
   return { ...answer, later: () => afterDelivery(attempt, { answer, after: outcome.after }) };
@@ -50,8 +50,8 @@ export async function commitWrite<Body extends object>(
  */
 async function afterDelivery<Body extends object>(
   attempt: Attempt<Body>,
-  { answer, after }: { answer: Answer<Body>; after: Submission },
-): Promise<Answer<Body>> {
+  { answer, after }: { answer: OperationResponse<Body>; after: Submission },
+): Promise<OperationResponse<Body>> {
   const { context, found, key } = attempt;
   const until = after.delivery?.answer?.by ?? found.now + waitOf(attempt);
   const then = await awaitFirstDelivery(context, { submission: after, now: found.now, until });
@@ -61,7 +61,7 @@ async function afterDelivery<Body extends object>(
   const { token: _revoked, ...tokenless } = found;
   const sees = { ...attempt, found: then.submission.epoch === after.epoch ? found : tokenless };
   const shown = shownTo(sees, then.submission, liveToken(context.deps, then));
-  return answerWith(bodyOf(attempt, shown), shown);
+  return respondWith(bodyOf(attempt, shown), shown);
 }
 
 interface Made {
@@ -112,7 +112,7 @@ const bodyOf = <Body extends object>({ spec, actor, key }: Attempt<Body>, shown:
 function shownTo({ context, found }: Attempt<object>, after: Submission, token: string | undefined): Shown {
   const { deps } = context;
   const seen = { ...found, submission: after };
-  const holds = found.token?.standing === "current" || mayHoldToken(found.principal, found.submission);
+  const holds = found.token?.status === "current" || mayHoldToken(found.principal, found.submission);
   if (!holds || after.tokensRevoked) return show(deps, seen);
   return show(deps, seen, token === undefined ? heldBy(deps, found) : { token });
 }

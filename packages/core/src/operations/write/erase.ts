@@ -5,7 +5,7 @@ import { toIso } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Context } from "../context.ts";
 import { eventView } from "../get-events.ts";
-import { loadOpened, type Opened } from "../read/load-opened.ts";
+import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
 import { recordOf } from "../read/record.ts";
 import { commitDecision } from "./commit.ts";
 
@@ -29,7 +29,7 @@ export async function eraseSubmissionNow(context: Context, erasing: Erasing): Pr
   const { deps } = context;
   let archived = false;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = await loadOpened(context, erasing);
+    const found = await loadSubmission(context, erasing);
     if (found === undefined) return undefined;
     const { submission, now, intake } = found;
     if (submission.erasedAt !== undefined) {
@@ -67,7 +67,7 @@ async function dropUnwanted({ deps }: Context, { tenant, submissionId, intakeId 
 }
 
 /** False if it was erased meanwhile: its history is gone, or its document was removed half-written. */
-async function archive(context: Context, { submission, now, intake }: Opened): Promise<boolean> {
+async function archive(context: Context, { submission, now, intake }: LoadedSubmission): Promise<boolean> {
   const { archive: place, settings } = context.deps;
   const { submissionId, tenant, intakeId } = submission;
   if (place === undefined) throw new Error(`${submissionId} is to be archived, and this server has no archive`);
@@ -86,7 +86,7 @@ async function archive(context: Context, { submission, now, intake }: Opened): P
     await place.put({ tenant, intakeId, submissionId }, document as unknown as JsonObject);
     return true;
   } catch (cause) {
-    if ((await loadOpened(context, submission))?.submission.erasedAt !== undefined) return false;
+    if ((await loadSubmission(context, submission))?.submission.erasedAt !== undefined) return false;
     throw new Error(`${submissionId} could not be archived, and is left as it is`, { cause });
   }
 }

@@ -3,7 +3,7 @@ import type { Submission } from "../../domain/submission.ts";
 import { endedError, tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import { refuseGivenUp, refuseLocked } from "../../domain/tokens/refuse-locked.ts";
 import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
-import { mayLearnCurrent } from "../../domain/tokens/standing.ts";
+import { mayLearnCurrent } from "../../domain/tokens/token-status.ts";
 import { isTerminal } from "../../domain/transitions.ts";
 import { noteFailedUse, recordConflict, type Use } from "../audit/note-use.ts";
 import { liveToken, mayHoldToken, tokenFor } from "../identity/resolve-target.ts";
@@ -21,11 +21,11 @@ export async function refuseUnfit(attempt: Attempt<object>): Promise<void> {
     if (isTerminal(state)) noteFailedUse(context, use, state);
     throw ended;
   }
-  if (token?.standing === "elapsed") {
+  if (token?.status === "elapsed") {
     noteFailedUse(context, use, "ttl_elapsed");
     throw tokenOverError(token.row, submission, { reason: "ttl_elapsed", now });
   }
-  if (session?.standing === "elapsed") {
+  if (session?.status === "elapsed") {
     noteFailedUse(context, use, "ttl_elapsed");
     const about = { submissionId: submission.submissionId, endedAt: session.session.expiresAt, now };
     throw sessionOverError(about, "ttl_elapsed");
@@ -46,8 +46,8 @@ export function refuseFailedDelivery(
 
 async function refuseStale({ context, call, spec, found }: Attempt<object>, use: Use): Promise<void> {
   const { submission, intake, token } = found;
-  const holds = token?.standing === "current" || mayHoldToken(found.principal, submission);
-  const mayHold = holds || (token?.standing === "stale" && mayLearnCurrent(submission, intake));
+  const holds = token?.status === "current" || mayHoldToken(found.principal, submission);
+  const mayHold = holds || (token?.status === "stale" && mayLearnCurrent(submission, intake));
   // A session sees the current values, but never a token.
   const mayLearn = mayHold || found.session !== undefined;
   const stale = refuseStaleToken(

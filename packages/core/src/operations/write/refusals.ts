@@ -21,11 +21,11 @@ import {
   maySee,
   type RefusedTarget,
   resolveTarget,
-  type Seeker,
+  type TargetLookup,
   tokenFor,
 } from "../identity/resolve-target.ts";
 import { resumeUrlOf } from "../links/handoff-links.ts";
-import { loadOpened } from "../read/load-opened.ts";
+import { loadSubmission } from "../read/load-submission.ts";
 
 /** 410s contain no token, and after an outage it isn't known whether the token is still current. */
 const TELL_NO_TOKEN: readonly ErrorType[] = ["token_expired", "expired", "cancelled", "service_unavailable"];
@@ -71,14 +71,14 @@ export const explained = (deps: Deps, refused: Refused, error: unknown): unknown
   error instanceof ContractError ? completed(deps, error, refused) : error;
 
 /** Like `resolveTarget`, with complete refusals for a caller whose API key sees the submission. */
-export async function resolveTold(context: Context, seeker: Seeker, key?: KeyRef): Promise<Found> {
+export async function resolveTold(context: Context, lookup: TargetLookup, key?: KeyRef): Promise<Found> {
   let refused: RefusedTarget | undefined;
-  const onRefused: Seeker["onRefused"] = (found, reason) => {
+  const onRefused: TargetLookup["onRefused"] = (found, reason) => {
     refused = found;
-    seeker.onRefused?.(found, reason);
+    lookup.onRefused?.(found, reason);
   };
   try {
-    return await resolveTarget({ ...seeker, onRefused }, key);
+    return await resolveTarget({ ...lookup, onRefused }, key);
   } catch (error) {
     throw refused === undefined ? error : explained(context.deps, refusedAs(context.deps, refused), error);
   }
@@ -96,13 +96,13 @@ function completed(deps: Deps, error: ContractError, refused: Refused): Contract
 
 function refusedAs(deps: Deps, found: RefusedTarget): Refused {
   const { submission, token, session, principal, intake } = found;
-  const standing = (token ?? session)?.standing ?? "current";
-  const sees = standing === "current" || (principal !== undefined && maySee(principal, submission, intake));
+  const status = (token ?? session)?.status ?? "current";
+  const sees = status === "current" || (principal !== undefined && maySee(principal, submission, intake));
   return {
     submission,
     intake,
     actor: session?.session.actor ?? recordedActor(principal, undefined, { required: false }),
-    learns: sees ? "all" : standing === "stale" ? "nothing" : "id",
+    learns: sees ? "all" : status === "stale" ? "nothing" : "id",
     token: () => tokenFor(deps, found),
   };
 }
@@ -120,7 +120,7 @@ export async function completeNamed(
 ): Promise<ContractError> {
   const { submissionId } = error.about;
   if (submissionId === undefined || principal === undefined) return error;
-  const opened = await loadOpened(context, { tenant: principal.tenant, submissionId });
+  const opened = await loadSubmission(context, { tenant: principal.tenant, submissionId });
   if (opened === undefined || !maySee(principal, opened.submission, opened.intake)) return error;
   return completed(context.deps, error, refusedAs(context.deps, { ...opened, principal, masked: true }));
 }

@@ -7,19 +7,19 @@ import type { KeyRef } from "../../domain/idempotency/key-record.ts";
 import { noteFailedUse } from "../audit/note-use.ts";
 import type { Principal, Target } from "../caller.ts";
 import type { Context } from "../context.ts";
-import { createKeyTurn } from "../idempotency/key-turn.ts";
+import { createKeyLock } from "../idempotency/key-lock.ts";
 import { keyLocked, keyRef } from "../idempotency/keyed.ts";
 import { noteContention } from "../idempotency/note-contention.ts";
 import { replayWrite, weigh } from "../idempotency/replay-write.ts";
 import { recordedActor, sessionActor } from "../identity/actors.ts";
 import { authenticate } from "../identity/authenticate.ts";
-import { type Found, requireWriter, type Seeker } from "../identity/resolve-target.ts";
-import type { Answer } from "../read/answer.ts";
+import { type Found, requireWriter, type TargetLookup } from "../identity/resolve-target.ts";
+import type { OperationResponse } from "../read/response.ts";
 import { commitWrite } from "./commit-write.ts";
 import { expireIfDue, lapseIfDue } from "./expire-due.ts";
 import { refuseFailedDelivery, refuseUnfit } from "./guard-write.ts";
 import { resolveTold, telling } from "./refusals.ts";
-import { type Attempt, carriedVersion, type WriteAnswer, type WriteCall, type WriteSpec } from "./write-spec.ts";
+import { type Attempt, carriedVersion, type WriteCall, type WriteResponse, type WriteSpec } from "./write-spec.ts";
 
 const MAX_TRIES = 64;
 
@@ -31,7 +31,7 @@ export async function runWrite<Body extends object>(
   context: Context,
   call: WriteCall,
   spec: WriteSpec<Body>,
-): Promise<Answer<Body>> {
+): Promise<OperationResponse<Body>> {
   const principal = await authenticate(context.deps, call.caller);
   const ref = keyOf(call, spec);
   const inSession = call.caller.session !== undefined;
@@ -39,10 +39,10 @@ export async function runWrite<Body extends object>(
   // Refuse what is malformed before looking anything up; only a session has to be loaded to know its actor.
   const known = inSession ? undefined : actorOf(principal, call, spec);
   const actor = known instanceof ContractError ? principal?.actor : known;
-  const onRefused: Seeker["onRefused"] = (found, reason) =>
+  const onRefused: TargetLookup["onRefused"] = (found, reason) =>
     noteFailedUse(context, { caller: call.caller, operation: spec.operation, found, ...(actor && { actor }) }, reason);
-  const seeker = { ...context, caller: call.caller, principal, target: call.target, onRefused };
-  const answer = await takeTurn({ context, call, spec }, { seeker, ref, known });
+  const lookup = { ...context, caller: call.caller, principal, target: call.target, onRefused };
+  const answer = await takeTurn({ context, call, spec }, { lookup, ref, known });
   return answer.later === undefined ? answer : await answer.later();
 }
 
@@ -55,13 +55,13 @@ interface Turn<Body extends object> {
 /** Requests with the same idempotency key take turns; a turn ends when the response is recorded. */
 async function takeTurn<Body extends object>(
   { context, call, spec }: Turn<Body>,
-  { seeker, ref, known }: { seeker: Seeker; ref: KeyRef | undefined; known: Actor | ContractError | undefined },
-): Promise<WriteAnswer<Body>> {
-  const turn = createKeyTurn(context.deps);
+  { lookup, ref, known }: { lookup: TargetLookup; ref: KeyRef | undefined; known: Actor | ContractError | undefined },
+): Promise<WriteResponse<Body>> {
+  const lock = createKeyLock(context.deps);
   let attempted: Attempt<Body> | undefined;
   try {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const found = await resolveTold(context, seeker, ref);
+      const found = await resolveTold(context, lookup, ref);
       const answer = await telling(context, found, async () => {
         if (known instanceof ContractError) throw known;
         checkAgreement(call.target);
@@ -70,15 +70,15 @@ async function takeTurn<Body extends object>(
         const attempt: Attempt<Body> = { context, call, spec, found, actor, ...keyFor(ref, { found, call, spec }) };
         attempted = attempt;
         noteAttempt(attempt);
-        if (found.record !== undefined) turn.leave();
-        else if (attempt.key !== undefined && !turn.isInside()) {
+        if (found.record !== undefined) lock.release();
+        else if (attempt.key !== undefined && !lock.isHeld()) {
           // Look again after the wait: the previous request may have left a record.
           const { tenant, intakeId } = found.submission;
-          await turn.enter({ ...attempt.key.ref, tenant, intakeId });
+          await lock.acquire({ ...attempt.key.ref, tenant, intakeId });
           return undefined;
         }
         const write = () => attemptWrite(attempt);
-        return await (attempt.key === undefined ? write() : turn.unlessHeld(write));
+        return await (attempt.key === undefined ? write() : lock.unlessHeld(write));
       });
       if (answer !== undefined) return answer;
     }
@@ -87,10 +87,10 @@ async function takeTurn<Body extends object>(
       throw keyLocked();
     });
   } finally {
-    turn.leave();
+    lock.release();
     if (ref !== undefined && attempted !== undefined) {
       const { found, actor } = attempted;
-      noteContention(context, turn, { ...found, ref, by: actor });
+      noteContention(context, lock, { ...found, ref, by: actor });
     }
   }
 }
@@ -105,7 +105,7 @@ function noteAttempt({ context, found, actor, key }: Attempt<object>): void {
 }
 
 /** One try. Undefined if the submission changed meanwhile: look again. */
-async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promise<WriteAnswer<Body> | undefined> {
+async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promise<WriteResponse<Body> | undefined> {
   const { context, spec, found, actor } = attempt;
   const { deps } = context;
   const { record, submission, now, intake } = found;

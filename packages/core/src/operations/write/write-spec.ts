@@ -9,7 +9,7 @@ import type { Submission } from "../../domain/submission.ts";
 import type { Caller, Target } from "../caller.ts";
 import type { Context } from "../context.ts";
 import type { Found } from "../identity/resolve-target.ts";
-import type { Answer, Shown } from "../read/answer.ts";
+import type { OperationResponse, Shown } from "../read/response.ts";
 
 /** A call that writes to a submission, as passed in by a transport. */
 export interface WriteCall {
@@ -58,8 +58,8 @@ export interface Attempt<Body extends object> {
 }
 
 /** A response that may still change: `later` waits for the final one. */
-export interface WriteAnswer<Body> extends Answer<Body> {
-  later?: () => Promise<Answer<Body>>;
+export interface WriteResponse<Body> extends OperationResponse<Body> {
+  later?: () => Promise<OperationResponse<Body>>;
 }
 
 /** How long this caller waits for the first delivery. */

@@ -5,10 +5,14 @@ import type { Submission } from "../submission.ts";
 import { isEditable } from "../transitions.ts";
 import type { TokenRow } from "./token-row.ts";
 
-/** The current standing of a presented token. */
-export type Standing = "current" | "stale" | "revoked" | "elapsed";
+/** The current status of a presented token. */
+export type TokenStatus = "current" | "stale" | "revoked" | "elapsed";
 
-export function standingOf(token: TokenRow, submission: Submission, clock: { now: Instant; policy: Policy }): Standing {
+export function tokenStatusOf(
+  token: TokenRow,
+  submission: Submission,
+  clock: { now: Instant; policy: Policy },
+): TokenStatus {
   if (token.epoch !== submission.epoch || submission.tokensRevoked) return "revoked";
   if (isPast(token.expiresAt, clock.now, clock.policy)) return "elapsed";
   return token.version === submission.version ? "current" : "stale";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fingerprint } from "./fingerprint.ts";
 import type { KeyRecord } from "./key-record.ts";
-import { type Retry, weighRecord, writtenVersion } from "./weigh-record.ts";
+import { matchRecord, type Retry, writtenVersion } from "./match-record.ts";
 
 const SUBMISSION = "sub_1";
 const meaning = (version: number, submissionId = SUBMISSION): string =>
@@ -35,7 +35,7 @@ describe("a submit that repeats key and submission", () => {
     fc.assert(
       fc.property(fc.nat(100), fc.nat(100), (currentVersion, written) => {
         const again = retry({ carriedVersion: 3, currentVersion, writtenVersion: written });
-        expect(weighRecord(record(), again)).toBe("replay");
+        expect(matchRecord(record(), again)).toBe("replay");
       }),
     );
   });
@@ -44,43 +44,43 @@ describe("a submit that repeats key and submission", () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 50 }), fc.nat(50), (current, written) => {
         const again = retry({ carriedVersion: current, writtenVersion: written });
-        expect(weighRecord(record(), again)).toBe(written <= 3 ? "replay" : "conflict");
+        expect(matchRecord(record(), again)).toBe(written <= 3 ? "replay" : "conflict");
       }),
     );
   });
 
   it("[IDEMPOTENCY-SAME-SUBMIT] is a conflict with a token in between", () => {
-    expect(weighRecord(record(), retry({ carriedVersion: 4, currentVersion: 5 }))).toBe("conflict");
+    expect(matchRecord(record(), retry({ carriedVersion: 4, currentVersion: 5 }))).toBe("conflict");
   });
 
   it("[IDEMPOTENCY-SAME-SUBMIT] is a new attempt on any newer version when it had failed, and the same 422 on the same", () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 50 }), fc.nat(50), (current, written) => {
         const again = retry({ carriedVersion: current, writtenVersion: written });
-        expect(weighRecord(record({ failed: true }), again)).toBe("try_again");
+        expect(matchRecord(record({ failed: true }), again)).toBe("try_again");
       }),
     );
-    expect(weighRecord(record({ failed: true }), retry({ carriedVersion: 3 }))).toBe("replay");
+    expect(matchRecord(record({ failed: true }), retry({ carriedVersion: 3 }))).toBe("replay");
   });
 
   it("[IDEMPOTENCY-SAME-SUBMIT] is foreign to anybody else, unless they bear the original token or the current one", () => {
     const stranger = { principal: "actor:agent:other" };
-    expect(weighRecord(record(), retry({ ...stranger, carriedVersion: 4, currentVersion: 5 }))).toBe("foreign");
-    expect(weighRecord(record(), retry({ ...stranger, carriedVersion: 5 }))).toBe("replay");
+    expect(matchRecord(record(), retry({ ...stranger, carriedVersion: 4, currentVersion: 5 }))).toBe("foreign");
+    expect(matchRecord(record(), retry({ ...stranger, carriedVersion: 5 }))).toBe("replay");
     const guest = { principal: "handoff:hof_1" };
-    expect(weighRecord(record(), retry({ ...guest, carriedVersion: 4 }))).toBe("foreign");
+    expect(matchRecord(record(), retry({ ...guest, carriedVersion: 4 }))).toBe("foreign");
   });
 
   it("[IDEMPOTENCY-SAME-SUBMIT] is a conflict for another submission", () => {
-    expect(weighRecord(record(), retry({ carriedVersion: 3, submissionId: "sub_2" }))).toBe("conflict");
+    expect(matchRecord(record(), retry({ carriedVersion: 3, submissionId: "sub_2" }))).toBe("conflict");
   });
 });
 
 it("[IDEMPOTENCY-SAME-SUBMIT] a setFields is the same by its fields: a newer token alone does not make it a replay", () => {
   const { ref } = record();
   const set = record({ ref: { ...ref, operation: "setFields" }, fingerprint: "f".repeat(64) });
-  expect(weighRecord(set, retry({ carriedVersion: 4 }))).toBe("conflict");
-  expect(weighRecord(set, retry({ carriedVersion: 4, fingerprint: "f".repeat(64) }))).toBe("replay");
+  expect(matchRecord(set, retry({ carriedVersion: 4 }))).toBe("conflict");
+  expect(matchRecord(set, retry({ carriedVersion: 4, fingerprint: "f".repeat(64) }))).toBe("replay");
 });
 
 it("[IDEMPOTENCY-SAME-SUBMIT] the last write is the latest version that set or removed a value, or rejected the submission", () => {

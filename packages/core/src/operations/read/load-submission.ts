@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { openRow } from "./open-snapshot.ts";
 
 /** A submission as the server itself sees it, for work that no caller requested. */
-export interface Opened {
+export interface LoadedSubmission {
   submission: Submission;
   snapshot: Snapshot;
   intake: CompiledIntake;
@@ -15,11 +15,11 @@ export interface Opened {
   record?: KeyRecord;
 }
 
-export async function loadOpened(
+export async function loadSubmission(
   { deps, catalog }: Context,
   { tenant, submissionId }: { tenant: string; submissionId: string },
   key?: KeyRef,
-): Promise<Opened | undefined> {
+): Promise<LoadedSubmission | undefined> {
   const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant }, ...(key && { key }) });
   if (loaded.submission === undefined) return undefined;
   const submission = openRow(deps.sealer, loaded.submission);

@@ -12,7 +12,7 @@ import type { Deps } from "../deps.ts";
 import { resumeUrlOf } from "../links/handoff-links.ts";
 
 /** An operation's response, and what a transport may add in its own way (headers, `_meta`). */
-export interface Answer<Body> {
+export interface OperationResponse<Body> {
   body: Body;
   /** The submission's state as shown in the response. */
   mark?: { version: number; updatedAt: Instant; resumeToken?: string };
@@ -101,7 +101,7 @@ export function findingsOf({ submission, intake }: Shown) {
   return { missingFields: missing, validationErrors: errors };
 }
 
-export const answerWith = <Body>(body: Body, shown: Shown): Answer<Body> => ({
+export const respondWith = <Body>(body: Body, shown: Shown): OperationResponse<Body> => ({
   body,
   mark: {
     version: shown.submission.version,

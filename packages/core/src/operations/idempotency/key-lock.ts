@@ -9,19 +9,19 @@ import { keyLocked } from "./keyed.ts";
 /**
  * Requests with the same idempotency key run one at a time. Each waits for `keyWaitMs` in total, then gets `locked`.
  */
-export interface KeyTurn {
-  isInside(): boolean;
+export interface KeyLock {
+  isHeld(): boolean;
   /**
    * Waits until it has the lock, the time is up, or, if the queue is full, for a moment. Check for a record afterwards,
-   * then enter again: throws `locked` once the time is up and there is no record.
+   * then acquire again: throws `locked` once the time is up and there is no record.
    */
-  enter(key: ScopedKey): Promise<void>;
+  acquire(key: ScopedKey): Promise<void>;
   /** Undefined if another write under the idempotency key blocked the commit: look again. */
   unlessHeld<Result>(commit: () => Promise<Result>): Promise<Result | undefined>;
   /** What it had to wait for so far, if anything. */
   contention(): Contention | undefined;
   /** Once there is a record nobody has to wait: let the next one in. */
-  leave(): void;
+  release(): void;
 }
 
 export interface Contention {
@@ -36,7 +36,7 @@ const LOOKS = 40;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.ceil(ms)).unref());
 
-export function createKeyTurn({ backend, settings, instrumentation: { record } }: Deps): KeyTurn {
+export function createKeyLock({ backend, settings, instrumentation: { record } }: Deps): KeyLock {
   const startedAt = performance.now();
   const until = startedAt + settings.keyWaitMs;
   let exit: (() => void) | undefined;
@@ -51,8 +51,8 @@ export function createKeyTurn({ backend, settings, instrumentation: { record } }
     if (contention !== undefined) contention.waitMs += performance.now() - since;
   };
   return {
-    isInside: () => exit !== undefined,
-    async enter(key) {
+    isHeld: () => exit !== undefined,
+    async acquire(key) {
       if (isOver) throw keyLocked();
       const began = performance.now();
       const { intakeId, operation, hash } = key;
@@ -98,7 +98,7 @@ export function createKeyTurn({ backend, settings, instrumentation: { record } }
         return undefined;
       }
     },
-    leave() {
+    release() {
       exit?.();
       exit = undefined;
       if (held !== undefined) record({ name: "lock_held", key: held.key, ms: performance.now() - held.since });

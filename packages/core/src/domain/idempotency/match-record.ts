@@ -14,7 +14,7 @@ export interface Retry {
   writtenVersion?: number;
 }
 
-export type Weighed =
+export type RecordMatch =
   /** The same request by the same caller: return the recorded response. */
   | "replay"
   /** A failed submit was corrected: try again and replace the record. */
@@ -32,7 +32,7 @@ export function writtenVersion({ attribution, rejections }: Pick<Submission, "at
 }
 
 /** What a live record means for a request with its idempotency key. */
-export function weighRecord(record: KeyRecord, retry: Retry): Weighed {
+export function matchRecord(record: KeyRecord, retry: Retry): RecordMatch {
   if (!isEntitled(record, retry)) return "foreign";
   if (record.fingerprint === retry.fingerprint || isSameSubmit(record, retry)) return "replay";
   const mended =
