@@ -56,6 +56,13 @@ export async function fill(server: TestServer, post: Mailbox): Promise<Held> {
   await server.putIntake({ id: "mailed", approvalGates: [{ name: "legal", reviewers: { emails: [REVIEWER] } }] });
   await server.putIntake({ id: "published", oai: { set: true, dc: { title: "name" } } });
   await server.putIntake({ id: "retired" });
+  const block = {
+    address: "192.0.2.1",
+    endsAt: new Date((await server.server.core.backend.deadlines.now()) + 86_400_000).toISOString(),
+  };
+  expect((await server.call("POST", "/blocks", { key: server.adminKey, body: block })).status).toBe(201);
+  for (let call = 0; call < 51; call++) await server.call("GET", `/resume/rtok_${String(call).padStart(43, "A")}`);
+  await server.server.core.operations.flushAudit();
   await server.call("DELETE", "/intakes/retired", { key: server.adminKey });
   const tenant = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
   await server.putIntake({ id: "acme-forms" }, tenant);

@@ -5,6 +5,7 @@ import { describeEvents } from "./events.ts";
 import { describeHandoffs } from "./handoffs.ts";
 import type { OpenBackend } from "./harness.ts";
 import { describeIdempotency } from "./idempotency.ts";
+import { describeIncidents } from "./incidents.ts";
 import { describeIntakes } from "./intakes.ts";
 import { describeJobs } from "./jobs.ts";
 import { describeKeys } from "./keys.ts";
@@ -34,6 +35,7 @@ export function describeBackend(open: OpenBackend): void {
   describeKeys(open);
   describeSubmissions(open);
   describeWebhooks(open);
+  describeIncidents(open);
   describeSecretChecks(open);
   describeSizes(open);
   describeDurability(open);

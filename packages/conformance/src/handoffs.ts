@@ -25,6 +25,7 @@ export function describeHandoffs(open: OpenBackend): void {
     describe("load by session", () => loading(subject));
     describe("beside the row", () => committing(subject));
     describe("look-up", () => lookUp(subject));
+    describe("listing", () => listing(subject));
     describe("forgetting", () => forgetting(subject));
   });
 }
@@ -129,6 +130,25 @@ function lookUp(subject: () => Subject): void {
     expect(await handoffs.ofSubmission(first.submissionId)).toEqual([second, first]);
     expect(await handoffs.ofSubmission(foreign.submissionId)).toEqual([foreign]);
     expect(await handoffs.ofSubmission("sub_nobody")).toEqual([]);
+  });
+}
+
+function listing(subject: () => Subject): void {
+  it("lists a tenant's hand-offs, newest first, page by page, and counts them up to a limit", async () => {
+    const { handoffs } = subject();
+    const made: Handoff[] = [];
+    for (let count = 0; count < 5; count++) made.push((await handedOver(subject())).handoff);
+    const tenant = made[0]?.tenant ?? "";
+    const newestFirst = made.toSorted((one, other) => (one.handoffId > other.handoffId ? -1 : 1));
+    expect(await handoffs.list({ tenant }, 10)).toEqual(newestFirst);
+    const first = await handoffs.list({ tenant }, 2);
+    expect(first).toEqual(newestFirst.slice(0, 2));
+    const before = first.at(-1)?.handoffId ?? "";
+    expect(await handoffs.list({ tenant, before }, 2)).toEqual(newestFirst.slice(2, 4));
+    expect(await handoffs.list({ tenant: "nobody" }, 10)).toEqual([]);
+    expect(await handoffs.count({ tenant }, 10)).toBe(5);
+    expect(await handoffs.count({ tenant }, 3)).toBe(3);
+    expect(await handoffs.count({ tenant: "nobody" }, 10)).toBe(0);
   });
 }
 

@@ -1,3 +1,4 @@
+export { describeAlarmWindows } from "./alarm-windows.ts";
 export { describeAtomicity } from "./atomicity.ts";
 export { describeAuthenticator, type OpenAuthenticator } from "./authenticator.ts";
 export { describeBackend } from "./backend.ts";

@@ -137,6 +137,37 @@ function erasing(subject: () => Subject): void {
     expect((await store.load({ by: { token: other.token?.hash ?? "" } })).submission).toBeDefined();
   });
 
+  it("redacts the named parts of some events, and leaves tokens, values and the rest of the chain", async () => {
+    const { store, events, handoffs, clock } = subject();
+    const first = creation({ at: clock.now() });
+    const handoff = newHandoff(first, { at: clock.now(), opened: 1 });
+    const key = keyWrite({ expiresAt: clock.now() + HOUR });
+    const to = cancelled(first.row.submission, clock.now());
+    const last = update(first, clock.now(), { to, key, side: [{ kind: "handoff", handoff }] });
+    const other = await ended(subject());
+    for (const change of [first, last]) await store.commit(change);
+    const read = async (of: Change) => (await events.read({ ...idOf(of), streams: STREAMS }, 100)) ?? [];
+    const [before, others] = [await read(last), await read(other)];
+    const [one, two, ...rest] = before;
+    if (one === undefined || two === undefined) throw new Error("two events at least");
+    const redact = [
+      { ...one, actor: null, actorSalt: null },
+      { ...two, payload: null, payloadSalt: null },
+    ];
+    const change = quietUpdate(last, clock.now(), { redact });
+    expect(await store.commit({ ...change, expect: { revision: 99 } })).toMatchObject({ kind: "stale" });
+    expect(await read(last)).toEqual(before);
+    expect(await store.commit(change)).toMatchObject({ kind: "committed" });
+    const after = await read(last);
+    expect(after).toEqual([...redact, ...rest, ...change.events]);
+    expect(firstBrokenLink(after)).toBeUndefined();
+    expect(await read(other)).toEqual(others);
+    expect(await handoffs.ofSubmission(first.row.submission.submissionId)).toEqual([]);
+    const loaded = await store.load({ by: { token: last.token?.hash ?? "" }, key: key.ref });
+    expect(loaded).toMatchObject({ presented: { version: 2 }, record: erasedRecord });
+    expect(loaded.submission?.submission.fields).toEqual(last.row.submission.fields);
+  });
+
   it("keeps the keys of recorded answers taken, and nothing of the answers", async () => {
     const { store, idempotency, clock } = subject();
     const at = clock.now();

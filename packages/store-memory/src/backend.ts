@@ -3,6 +3,7 @@ import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
 import { createHandoffs } from "./handoffs.ts";
 import { createIdempotency } from "./idempotency.ts";
+import { createBlocks, createIncidents } from "./incidents.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
 import { createKeys } from "./keys.ts";
@@ -35,6 +36,8 @@ export function createMemoryBackend({ now }: { now: () => Instant }): Backend {
     reviewLinks: createReviewLinks(tables),
     retention: createRetention(tables),
     publications: createPublications(tables),
+    incidents: createIncidents(tables),
+    blocks: createBlocks(tables),
     secretChecks: createSecretChecks(tables),
     sealedRows: { page: async () => [], replace: async () => false },
     sizes: async () => sizesOf(tables),

@@ -22,6 +22,18 @@ export function createHandoffs(tables: Tables): Handoffs {
           .filter((handoff) => handoff.submissionId === submissionId)
           .sort((a, b) => (a.handoffId > b.handoffId ? -1 : 1)),
       ),
+    list: ({ tenant, before }, limit) =>
+      answer(tables, () =>
+        [...tables.handoffs.values()]
+          .filter((handoff) => handoff.tenant === tenant && (before === undefined || handoff.handoffId < before))
+          .sort((a, b) => (a.handoffId > b.handoffId ? -1 : 1))
+          .slice(0, limit),
+      ),
+    count: ({ tenant }, atMost) =>
+      answer(tables, () => {
+        const all = [...tables.handoffs.values()].filter((handoff) => handoff.tenant === tenant);
+        return Math.min(all.length, atMost);
+      }),
     forgetExpired: (before, limit) =>
       answer(tables, () => {
         const old = [...tables.handoffs.values()].filter(({ forgetAfter }) => forgetAfter < before).slice(0, limit);

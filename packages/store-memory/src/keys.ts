@@ -40,6 +40,8 @@ export function createKeys(tables: Tables): Keys {
         const found = tables.keys.get(keyId);
         if (found === undefined || found.revoked || found.key.tenant !== tenant) return false;
         found.revoked = true;
+        const { actor } = found.key;
+        found.key = { ...found.key, name: "", actor: { kind: actor.kind, id: "" } };
         return true;
       }),
   };

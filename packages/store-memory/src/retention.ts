@@ -3,16 +3,13 @@ import { forgetHandoff } from "./handoffs.ts";
 import { answer, type Tables } from "./tables.ts";
 
 /** What an erasing change removes besides the row's own values. */
-export function eraseRest(tables: Tables, { row, events }: Change): void {
+export function eraseRest(tables: Tables, { row, events, erase, redact = [] }: Change): void {
   const { submissionId } = row.submission;
-  const kept = new Set(events.map(({ eventId }) => eventId));
+  if (erase === true) eraseHistory(tables, submissionId, new Set(events.map(({ eventId }) => eventId)));
+  const redacted = new Map(redact.map((event) => [event.eventId, event]));
   for (const stored of tables.eventsOf.get(submissionId) ?? []) {
-    if (kept.has(stored.event.eventId)) continue;
-    stored.event = { ...stored.event, actor: null, actorSalt: null, payload: null, payloadSalt: null };
+    stored.event = redacted.get(stored.event.eventId) ?? stored.event;
   }
-  const stored = tables.submissions.get(submissionId);
-  if (stored !== undefined) stored.sealedToken = "";
-  forgetTokens(tables, submissionId);
   for (const handoff of [...tables.handoffs.values()]) {
     if (handoff.submissionId === submissionId) forgetHandoff(tables, handoff);
   }
@@ -24,6 +21,17 @@ export function eraseRest(tables: Tables, { row, events }: Change): void {
     const { answerBy: _, ...rest } = record;
     tables.records.set(name, { ...rest, ...erasedRecord });
   }
+}
+
+/** Actor and payload of all events but those in `kept`, and every token. */
+function eraseHistory(tables: Tables, submissionId: string, kept: ReadonlySet<string>): void {
+  for (const stored of tables.eventsOf.get(submissionId) ?? []) {
+    if (kept.has(stored.event.eventId)) continue;
+    stored.event = { ...stored.event, actor: null, actorSalt: null, payload: null, payloadSalt: null };
+  }
+  const stored = tables.submissions.get(submissionId);
+  if (stored !== undefined) stored.sealedToken = "";
+  forgetTokens(tables, submissionId);
 }
 
 function forgetTokens(tables: Tables, submissionId: string): void {

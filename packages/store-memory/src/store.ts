@@ -88,7 +88,7 @@ function commit(tables: Tables, change: Change): Committed {
   for (const link of reviewLinksIn(change.side)) tables.reviewLinks.set(link.linkId, link);
   writeJobs(tables, change);
   publish(tables, change, at);
-  if (change.erase === true) eraseRest(tables, change);
+  if (change.erase === true || change.redact !== undefined) eraseRest(tables, change);
   return { kind: "committed", at };
 }
 

@@ -1,11 +1,13 @@
 import type { IntakeDefinition } from "@formbridge/contract";
 import {
   type ApiKey,
+  type Block,
   type ClaimedWebhook,
   endedAt,
   type FeedEvent,
   type Handoff,
   type Hash,
+  type Incident,
   type Instant,
   isLive,
   type Job,
@@ -50,6 +52,8 @@ export interface Tables {
   keys: Map<string, { key: ApiKey; revoked: boolean }>;
   webhooks: Map<string, ClaimedWebhook>;
   publications: Map<string, Publication>;
+  incidents: Map<string, Incident>;
+  blocks: Map<string, Block>;
   secretChecks: string[];
 }
 
@@ -72,6 +76,8 @@ export function createTables(now: () => Instant): Tables {
     keys: new Map(),
     webhooks: new Map(),
     publications: new Map(),
+    incidents: new Map(),
+    blocks: new Map(),
     secretChecks: [],
   };
 }

@@ -1,5 +1,16 @@
-import { describeBackend, describeRateLimiter, describeWakeups, type OpenBackend } from "@formbridge/conformance";
-import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
+import {
+  describeAlarmWindows,
+  describeBackend,
+  describeRateLimiter,
+  describeWakeups,
+  type OpenBackend,
+} from "@formbridge/conformance";
+import {
+  createLocalWakeups,
+  createMemoryAlarmWindows,
+  createMemoryBackend,
+  createMemoryRateLimiter,
+} from "@formbridge/store-memory";
 
 const open: OpenBackend = async (now) => ({
   backend: createMemoryBackend({ now }),
@@ -10,3 +21,7 @@ const open: OpenBackend = async (now) => ({
 describeBackend(open);
 describeRateLimiter((now) => createMemoryRateLimiter({ now }));
 describeWakeups(createLocalWakeups);
+describeAlarmWindows(() => {
+  const windows = createMemoryAlarmWindows();
+  return [windows, windows];
+});

@@ -1,9 +1,12 @@
 import type { Backend } from "@formbridge/core";
+import { createBlocks, createIncidents } from "@formbridge/store-sql";
+import { createAlarmWindows } from "./alarm-windows.ts";
 import { openDatabase, type PostgresOptions } from "./database.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
+import { reasonOf } from "./failures.ts";
 import { createHandoffs } from "./handoffs.ts";
-import { createHealthCheck } from "./health.ts";
+import { createHealthCheck, databaseNow } from "./health.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
@@ -15,6 +18,7 @@ import { createReviewLinks } from "./review-links.ts";
 import { createSealedRows } from "./sealed-rows.ts";
 import { createSecretChecks } from "./secret-checks.ts";
 import { createSizes } from "./sizes.ts";
+import { pick, sql } from "./sql.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
@@ -24,6 +28,11 @@ import { createWebhooks } from "./webhooks.ts";
 export async function openPostgresBackend(options: PostgresOptions): Promise<Backend> {
   await migrate(options);
   const db = openDatabase(options);
+  // A pooler is first used here: the migration went around it.
+  await databaseNow(db).catch(async (error: unknown) => {
+    await db.close();
+    throw new Error(`PostgreSQL can't be used: ${reasonOf(error)}`, { cause: error });
+  });
   const health = createHealthCheck(db);
   return {
     store: createStore(db),
@@ -40,6 +49,9 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
     reviewLinks: createReviewLinks(db),
     retention: createRetention(db),
     publications: createPublications(db),
+    incidents: createIncidents({ sql, pick }, db),
+    blocks: createBlocks({ sql, pick }, db),
+    alarmWindows: createAlarmWindows(db),
     secretChecks: createSecretChecks(db),
     sealedRows: createSealedRows(db),
     ...createSizes(db),

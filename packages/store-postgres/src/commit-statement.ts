@@ -53,7 +53,7 @@ const PARTS = {
   handoffKeys: ({ side }: Change) => handoffsIn(side).flatMap(handoffKeyRows),
   reviewLinks: ({ side }: Change) => reviewLinksIn(side).map(reviewLinkRow),
   jobs: (change: Change) => jobsToWrite(change),
-  /** Adding a job replaces the one with its key: that needs no drop. */
+  /** Adding a job replaces one with the same key, so that one needn't be dropped. */
   droppedJobs: (change: Change) =>
     change.dropJobs
       .filter((dropped) => !change.jobs.some(({ key }) => key === dropped))
@@ -66,7 +66,9 @@ const PARTS = {
       operation,
       hash,
     })),
-  erased: (change: Change) => (change.erase === true ? [idOf(change)] : []),
+  erased: (change: Change) => (change.erase === true || change.redact !== undefined ? [idOf(change)] : []),
+  erasedWhole: (change: Change) => (change.erase === true ? [idOf(change)] : []),
+  redacted: (change: Change) => (change.redact ?? []).map((event) => eventToWrite(change, event)),
   publications: (change: Change) => some(publicationToWrite(change)),
 } satisfies Record<string, (change: Change) => readonly object[]>;
 
@@ -83,7 +85,7 @@ export function writtenOf(change: Change): WrittenChange {
 
 type Expressions<T extends Table> = Partial<Record<ColumnOf<T>, string>>;
 
-/** The columns of a table as they come from `row`, but for those that are computed here. */
+/** The columns of a table, read from `row` or computed here. */
 const valuesOf = <T extends Table>(table: T, row: string, computedHere: Expressions<T> = {}): string =>
   columnsOf(table)
     .map((name) => computedHere[name] ?? `${row}.${name}`)
@@ -104,7 +106,7 @@ const AFTER_ROW: Record<Exclude<Part, "submissions" | "expectations" | "records"
       INSERT INTO formbridge.tokens (${columnsOf(tokens).join(", ")})
       SELECT ${valuesOf(tokens, "t")} FROM ${rowsOf(tokens, p)} AS t WHERE t.submission_id = ${OF_WRITTEN})`,
   events: (p) => `
-    -- Before a position is drawn: tells readers of the feed where this write began, see feed_horizon.
+    -- Before positions are assigned: shows readers of the feed where this write began, see feed_horizon.
     begun AS MATERIALIZED (
       SELECT pg_advisory_xact_lock_shared(formbridge.position_lock(formbridge.last_position()))),
     history AS (
@@ -112,7 +114,7 @@ const AFTER_ROW: Record<Exclude<Part, "submissions" | "expectations" | "records"
       SELECT ${columnsOf(events, "position").join(", ")}
         FROM begun, ${rowsOf(events, p)} WITH ORDINALITY AS e
        WHERE e.submission_id = ${OF_WRITTEN} ORDER BY e.ordinality)`,
-  // A record of this statement is not among these: it has its end already.
+  // Skips the record that this statement writes: it already has its expiry.
   ended: (p) => `
     ended AS (
       UPDATE formbridge.records AS r
@@ -160,15 +162,20 @@ const AFTER_ROW: Record<Exclude<Part, "submissions" | "expectations" | "records"
       DELETE FROM formbridge.records AS r USING clock, ${rowsOf(records, p)} AS k
        WHERE r.tenant = k.tenant AND r.intake_id = k.intake_id AND r.operation = k.operation AND r.hash = k.hash
          AND r.submission_id = k.submission_id AND r.live_until <= clock.at AND k.submission_id = ${OF_WRITTEN})`,
-  // What this statement inserts, it does not see: the events of the erasure keep what they say.
   erased: (p) => `
-    gone AS MATERIALIZED (
-      SELECT e.submission_id FROM ${rowsOf(submissions, p)} AS e WHERE e.submission_id = ${OF_WRITTEN}),
-    ${erasing("events", "UPDATE", "SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL")},
-    ${erasing("records", "UPDATE", `SET ${ERASED_COLUMNS}`)},
-    ${erasing("tokens", "DELETE FROM")},
-    ${erasing("handoffs", "DELETE FROM")},
-    ${erasing("review_links", "DELETE FROM")}`,
+    ${erasing(p, "records", "UPDATE", `SET ${ERASED_COLUMNS}`)},
+    ${erasing(p, "handoffs", "DELETE FROM")},
+    ${erasing(p, "review_links", "DELETE FROM")}`,
+  // A statement doesn't see what it inserts, so the events of the erasure itself keep their payloads.
+  erasedWhole: (p) => `
+    ${erasing(p, "events", "UPDATE", "SET actor = NULL, actor_salt = NULL, payload = NULL, payload_salt = NULL")},
+    ${erasing(p, "tokens", "DELETE FROM")}`,
+  redacted: (p) => `
+    redacted AS (
+      UPDATE formbridge.events AS o
+         SET actor = r.actor, actor_salt = r.actor_salt, payload = r.payload, payload_salt = r.payload_salt
+        FROM ${rowsOf(events, p)} AS r
+       WHERE o.submission_id = r.submission_id AND o.event_id = r.event_id AND r.submission_id = ${OF_WRITTEN})`,
   publications: (p) => `
     publication AS (
       INSERT INTO formbridge.publications (${columnsOf(publications).join(", ")})
@@ -181,14 +188,15 @@ const ERASED_COLUMNS = Object.entries(ERASED_RECORD)
   .map(([name, value]) => `${name} = ${value === null ? "NULL" : `'${value}'`}`)
   .join(", ");
 
-function erasing(table: string, verb: "UPDATE" | "DELETE FROM", set = ""): string {
+function erasing(p: string, table: string, ...[verb, set = ""]: ["UPDATE", string] | ["DELETE FROM", string?]): string {
   return `erased_${table} AS (
-      ${verb} formbridge.${table} AS o ${set} WHERE o.submission_id = ANY (ARRAY(SELECT g.submission_id FROM gone AS g)))`;
+      ${verb} formbridge.${table} AS o ${set} WHERE o.submission_id = ANY (ARRAY(
+        SELECT e.submission_id FROM ${rowsOf(submissions, p)} AS e WHERE e.submission_id = ${OF_WRITTEN})))`;
 }
 
 /**
- * Records are written before the row, in the order of their keys, so that two batches never wait for each other: who comes second with a
- * key waits for the first, finds a live record, and its change is not written.
+ * Records are written before the row, in key order, so that two batches never deadlock: the second one with a key waits for the first,
+ * finds a live record, and doesn't write its change.
  */
 const recording = (p: string): string => `
     recorded AS (
@@ -203,22 +211,22 @@ const recording = (p: string): string => `
            OR r.fingerprint = (SELECT n.replaces FROM ready AS n WHERE n.submission_id = EXCLUDED.submission_id)
       RETURNING r.submission_id),`;
 
-/** After the wait for a key the deadline may have passed. */
+/** The deadline may have passed while waiting for a key. */
 const RECORDED_IN_TIME = `
        WHERE n.key_hash IS NULL OR (n.submission_id IN (SELECT k.submission_id FROM recorded AS k)
          AND (n.not_after IS NULL OR formbridge.now_ms() <= n.not_after))`;
 
-/** A record without its change: the statement is undone, and its changes are tried one by one. */
+/** If a record was written without its change, roll back; the caller then retries the changes one by one. */
 const RECORDS_HAVE_CHANGES = `
      WHERE CASE WHEN EXISTS (SELECT 1 FROM recorded AS k WHERE k.submission_id NOT IN (SELECT w.submission_id FROM written AS w))
                 THEN formbridge.undo() ELSE true END`;
 
 /**
- * Commits a batch: one statement, one transaction. It writes the changes that can be written now and answers which they were; the
- * others left no trace, and the caller finds out why.
+ * Commits a batch: one statement, one transaction. It writes the changes that can be written now and returns their ids. The
+ * others leave no trace, and the caller finds out why.
  *
  * - `ready`: changes that create, and changes whose row is at the expected revision, in time and not locked by another transaction.
- * - `written`: the rows. A create whose id is taken is left out, since the revision that is there is no lower.
+ * - `written`: the rows. A create whose id is taken is skipped, because the stored revision isn't lower.
  * - Everything else is written for the changes in `written`.
  *
  * Rows are found by their own key inside a `LATERAL` or through an array: a plan that PostgreSQL made while tables were empty, and keeps,

@@ -21,7 +21,7 @@ function interrupted(error: unknown): unknown {
   if (isUsable(error)) return error;
   return new Error(
     `The copy was interrupted: the target can't be reached (${reasonOf(error)}). What was copied so far is kept: run the same ` +
-      "command again, and it goes on from there.",
+      "command again to continue.",
     { cause: error },
   );
 }
@@ -49,9 +49,9 @@ export async function openCopyTarget(options: MigrationOptions): Promise<CopyTar
 
   async function refuseCompany(): Promise<void> {
     const { locked } = await one<{ locked: boolean }>("SELECT pg_try_advisory_lock($1) AS locked", [COPY_LOCK]);
-    if (!locked) throw new Error("Another copy into the target is running.");
+    if (!locked) throw new Error("Another copy into the target is running. Wait until it has finished.");
     if ((await one<{ count: number }>(OTHERS)).count > 0) {
-      throw new Error("A server is connected to the target: stop it, and start it after the copy.");
+      throw new Error("A server is connected to the target. Stop it, and start it again after the copy.");
     }
   }
 
@@ -65,13 +65,13 @@ export async function openCopyTarget(options: MigrationOptions): Promise<CopyTar
       if (known !== undefined && known.fingerprint !== fingerprint) {
         throw new Error(
           known.finished
-            ? "Another file was copied to the target before, or this one at another time: a copy needs an empty database."
-            : "The target holds a part of a copy of another file, or of this one before it was changed: start with an empty database.",
+            ? "The target contains a copy of another file, or of an earlier state of this one, but a copy needs an empty database."
+            : "The target contains part of a copy of another file, or of an earlier state of this one. Start with an empty database.",
         );
       }
       if (known === undefined) {
         if (totalOf(await counts()) > 0)
-          throw new Error("The target has data of its own: a copy needs an empty database.");
+          throw new Error("The target has data of its own, but a copy needs an empty database.");
         await ask("DELETE FROM formbridge.secret_checks");
         await ask("INSERT INTO formbridge.copies (fingerprint) VALUES ($1)", [fingerprint]);
       }
@@ -102,7 +102,7 @@ export function refuseUnfinishedCopy(options: MigrationOptions): Promise<void> {
   return withClient(options, async (client) => {
     const { rows } = await client.query("SELECT 1 FROM formbridge.copies WHERE finished_at IS NULL");
     if (rows.length > 0) {
-      throw new Error("A copy into this database has not finished: run formbridge copy again, with the same --from.");
+      throw new Error("A copy into this database has not finished. Run formbridge copy again, with the same --from.");
     }
   });
 }

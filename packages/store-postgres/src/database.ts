@@ -8,6 +8,8 @@ export type Value = string | number | boolean | null | readonly (string | number
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
   url: string;
+  /** Around a pooler in transaction mode, to which `url` leads then: for notifications, migrations and session locks. */
+  directUrl?: string;
   /** The most connections that this process opens, besides one for notifications. */
   poolSize: number;
   /** How long to wait for a free or new connection. */
@@ -26,13 +28,13 @@ export interface Database {
   /** A statement that is its own transaction. When it fails, the error says whether it may have been applied. */
   write<Row extends object>(statement: Statement<Row>, values: readonly Value[]): Promise<Row[]>;
   /**
-   * Work of several statements, or one that doesn't start at once. It counts as handed in from now on: `close` waits for it.
+   * Work of several statements, or one that starts later. `close` waits for it.
    */
   handIn<Result>(work: (within: Pick<Database, "read" | "write">) => Promise<Result>): Promise<Result>;
-  /** The last write failed because of the database: reads that succeed are then no sign of health. */
+  /** The last write failed because of the database, so a successful read doesn't prove that it is healthy. */
   isFailing(): boolean;
   connectionsInUse(): number;
-  /** Finishes what was handed in; later calls are refused. */
+  /** Finishes pending work; later calls are refused. */
   close(): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ const INT8 = 20;
 
 export function connectionSettings(options: Omit<PostgresOptions, "poolSize">): PoolConfig {
   return {
-    connectionString: options.url,
+    connectionString: options.directUrl ?? options.url,
     application_name: "formbridge",
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
@@ -70,8 +72,23 @@ export async function makeDurable(client: ClientBase): Promise<void> {
   );
 }
 
-export function openDatabase({ poolSize, onExhausted, ...options }: PostgresOptions): Database {
-  const pool = new Pool({ ...connectionSettings(options), max: poolSize, onConnect: makeDurable });
+/** What a session sets doesn't last in a pooler that changes connections between transactions: there, the pooler has to set it. */
+async function expectDurable(client: ClientBase): Promise<void> {
+  const { rows } = await client.query(`SELECT current_setting('synchronous_commit') IN ('on', 'remote_apply')
+    AND current_setting('transaction_isolation') = 'read committed' AS durable`);
+  if (rows[0]?.durable === true) return;
+  throw new Error(
+    "The pooler's connections must have synchronous_commit = on and default_transaction_isolation = 'read committed'. " +
+      "Set both in PgBouncer's connect_query, or with ALTER ROLE.",
+  );
+}
+
+export function openDatabase({ poolSize, onExhausted, directUrl, ...options }: PostgresOptions): Database {
+  const isPooled = directUrl !== undefined;
+  const { statement_timeout, lock_timeout, options: parameters, ...shared } = connectionSettings(options);
+  // A pooler refuses parameters that it can't track, and forgets prepared statements.
+  const own = isPooled ? {} : { statement_timeout, lock_timeout, options: parameters };
+  const pool = new Pool({ ...shared, ...own, max: poolSize, onConnect: isPooled ? expectDurable : makeDurable });
   const running = new Set<Promise<unknown>>();
   let closed = false;
   const lost = new WeakSet<ClientBase>();
@@ -79,7 +96,7 @@ export function openDatabase({ poolSize, onExhausted, ...options }: PostgresOpti
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => lost.add(client)));
 
-  /** Never one that is known to be lost: a statement that fails on it was not sent, and the driver's error doesn't say so. */
+  /** Never returns a connection known to be lost: the driver's error wouldn't say that the statement was never sent. */
   async function connected(): Promise<PoolClient> {
     if (pool.idleCount === 0 && pool.totalCount >= poolSize) onExhausted?.();
     try {
@@ -99,7 +116,11 @@ export function openDatabase({ poolSize, onExhausted, ...options }: PostgresOpti
   ): Promise<Row[]> {
     const connection = await connected();
     try {
-      const { rows } = await connection.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+      const { rows } = await connection.query<Row>({
+        ...(isPooled ? {} : { name: statement.name }),
+        text: statement.text,
+        values: [...values],
+      });
       connection.release();
       return rows;
     } catch (error) {
@@ -157,7 +178,7 @@ export function openDatabase({ poolSize, onExhausted, ...options }: PostgresOpti
   };
 }
 
-/** No column holds a NUL or half a surrogate pair, so nothing has such a name: a search for it must find nothing, not fail. */
+/** No column holds a NUL or half a surrogate pair, so a lookup by such a name must find nothing instead of failing. */
 export const findableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
 
 function findable(value: Value): Value {

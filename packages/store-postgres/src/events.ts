@@ -3,7 +3,7 @@ import { computed, eventOf, events, feedEventOf } from "@formbridge/store-sql";
 import type { Database } from "./database.ts";
 import { pick, sql, statement } from "./sql.ts";
 
-// One row more than the events: it tells whether the place to start from is known. The page ends where it gets too large.
+// One row besides the events says whether the starting position exists. The page ends when it gets too large.
 const READ = statement(
   "read_events",
   sql`WITH start AS MATERIALIZED (
@@ -31,7 +31,7 @@ const FEED = statement(
     FROM formbridge.feed($1, $2, $3, $4, $5, $6, $7, $8, $9) AS f`,
 );
 
-/** Both statements answer a row without an event beside the events, or in place of them. */
+/** Both statements return one row without an event, in addition to the events or instead of them. */
 const isEvent = (row: { position: number | null }): boolean => row.position !== null;
 const isoOf = (at: Instant | undefined): string | null => (at === undefined ? null : toIso(at));
 

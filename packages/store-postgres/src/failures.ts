@@ -11,7 +11,7 @@ export const UNDONE = "FB001";
  * Any other error from the server comes from a transaction that it has rolled back.
  */
 const LEAVES_DOUBT = ["57P", "08", "58", "XX"];
-/** Locks that others hold, deadlocks, values and constraints, and our own: faults of the call, not of the database. */
+/** Lock timeouts, deadlocks, bad values, constraints, and our own code: faults of the call, not of the database. */
 const ABOUT_THE_CALL = [LOCK_TIMEOUT, "22", "23", "40", UNDONE];
 
 const startsWith = (error: unknown, codes: readonly string[]): boolean =>
@@ -25,13 +25,13 @@ const isCertain = (error: unknown): boolean => error instanceof DatabaseError &&
  */
 export const isUsable = (error: unknown): boolean => isCertain(error) && !startsWith(error, [READ_ONLY]);
 
-/** The code that the server gave, of an error of ours or of the driver. */
+/** The server's error code, from our own error or the driver's. */
 export function codeOf(error: unknown): string | undefined {
   const cause = error instanceof StoreDown ? error.cause : error;
   return cause instanceof DatabaseError ? cause.code : undefined;
 }
 
-/** The server has rolled the statement back, and told so. */
+/** The server reported that it rolled the statement back. */
 export const wasUndone = (error: unknown): boolean =>
   error instanceof StoreDown && error.outcome === "not_applied" && codeOf(error) !== undefined;
 
@@ -51,7 +51,7 @@ export const failedBefore = (error: unknown): StoreDown =>
 const messageOf = (error: unknown): string =>
   error instanceof DatabaseError ? "the database can't do that" : "the database can't be reached";
 
-/** In words. A host with several addresses fails with several errors and no words of its own. */
+/** A readable reason. For a host with several addresses, Node's error has no message, only a list of errors. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
   if (!(error instanceof Error)) return String(error);

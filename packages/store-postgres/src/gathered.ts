@@ -13,7 +13,7 @@ interface Asked<Row> {
   answers: Promise<Placed<Row>[]>;
 }
 
-/** So many answers are held in memory at once, whatever callers ask. */
+/** At most this many results are held in memory at once. */
 const MAX_QUESTIONS = 64;
 
 /**
@@ -52,8 +52,8 @@ export function gatherQuestions<Row extends object>(
 const findable = (question: Question): Question =>
   Object.fromEntries(Object.entries(question).map(([name, text]) => [name, text && findableText(text)]));
 
-/** For statements that answer every question with a row. */
+/** For statements that return a row for every question. */
 export function answered<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new StoreDown("the database gave no answer", "not_applied");
+  if (row === undefined) throw new StoreDown("the database returned no row", "not_applied");
   return row;
 }

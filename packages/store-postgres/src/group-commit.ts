@@ -8,7 +8,7 @@ import { sql, statement } from "./sql.ts";
 const MAX_BATCH = 64;
 /** Batches in flight. The fewer, the larger each; more than one, since each waits for the disk. */
 const MAX_IN_FLIGHT = 2;
-/** A wait ends with the transaction that held the row: then the change is stale, or the row is free. */
+/** A wait ends with the transaction that locked the row: then the change is stale, or the row is free. */
 const MAX_WAITS = 16;
 
 const WAIT_FOR_ROW = statement(
@@ -88,7 +88,7 @@ export function createGroupCommit(db: Database, load: (change: Change) => Promis
 
   return (change) =>
     db.handIn((writer) => {
-      // Before the change joins a batch: one that can't be written as rows fails alone.
+      // Before the change joins a batch, so that one that can't be serialized fails alone.
       const written = writtenOf(change);
       return new Promise((resolve, reject) => {
         queue.push({ change, written, resolve, reject });
@@ -102,7 +102,7 @@ export function createGroupCommit(db: Database, load: (change: Change) => Promis
     });
 }
 
-/** When each of the changes was committed that were. */
+/** The commit times of the changes that were written. */
 async function write(writer: Writer, batch: readonly Pending[]): Promise<Map<Pending, Instant>> {
   const { commit, values } = commitBatch(batch.map(({ written }) => written));
   const moments = new Map((await writer.write(commit, values)).map(({ submission_id, at }) => [submission_id, at]));
@@ -135,7 +135,7 @@ function withoutRivals(batch: readonly Queued[]): Queued[] {
   });
 }
 
-/** Why a change is not written, in the order of the port. Undefined: another transaction was in the way, and it can be tried again. */
+/** Why a change is not written, in the order of the port. Undefined: another transaction held a lock, so retry. */
 function refusalOf({ expect, key }: Change, loaded: Loaded, wasTried: boolean): Committed | undefined {
   const { record, submission, now } = loaded;
   if (key !== undefined && record !== undefined && record.fingerprint !== key.replaces)

@@ -34,7 +34,7 @@ export function createHealthCheck(db: Database): HealthCheck {
       const latencyMs = performance.now() - started;
       if (state?.read_only !== false) return { healthy: false, latencyMs, detail: "the database is read-only" };
       if (db.isFailing()) await db.write(WRITE, []);
-      // The answer was made half-way, as far as one can tell.
+      // Assumes that the server read its clock halfway through the round trip.
       return { healthy: true, latencyMs, clockSkewMs: Math.round(state.now - asked - latencyMs / 2) };
     } catch (error) {
       return { healthy: false, latencyMs: performance.now() - started, detail: reasonOf(error) };

@@ -17,7 +17,7 @@ const EXPIRED = statement(
 );
 
 /**
- * The queue is this process's own: it saves those who wait here their work. Across processes the commit decides: who comes second
+ * The queue covers only this process: it spares waiting requests their work. Across processes the commit decides: the second request
  * with a key waits for the first, and gets `key_taken`.
  */
 export function createIdempotency(db: Database, health: HealthCheck): Idempotency {

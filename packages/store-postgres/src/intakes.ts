@@ -1,7 +1,7 @@
 import type { Intakes } from "@formbridge/core";
 import { computed, definitions, fromJson, intakeOf, intakes, toJson } from "@formbridge/store-sql";
 import type { Database } from "./database.ts";
-import { pick, sql, statement } from "./sql.ts";
+import { countOfTenant, pick, sql, statement } from "./sql.ts";
 
 const INTAKE = sql`SELECT ${pick(intakes, "i")}, ${pick(definitions, "d", "definition")}
   FROM ${intakes} AS i JOIN ${definitions} AS d ON d.digest = i.digest`;
@@ -10,11 +10,7 @@ const LIST = statement("list_intakes", {
   ...INTAKE,
   text: `${INTAKE.text} WHERE ($1::text IS NULL OR i.tenant = $1) AND i.id > $2 ORDER BY i.id LIMIT $3`,
 });
-const COUNT = statement(
-  "count_intakes",
-  sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
-    SELECT 1 FROM ${intakes} AS i WHERE i.tenant = $1 LIMIT $2) AS counted`,
-);
+const COUNT = countOfTenant(intakes);
 const DEFINITION = statement(
   "get_definition",
   sql`SELECT ${pick(definitions, "d", "definition")} FROM ${definitions} AS d WHERE d.digest = $1`,

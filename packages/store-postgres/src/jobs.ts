@@ -3,7 +3,7 @@ import { computed, jobOf, jobs } from "@formbridge/store-sql";
 import type { Database } from "./database.ts";
 import { pick, sql, statement } from "./sql.ts";
 
-// From one lane to the next by the index, however many jobs wait in each. A job that another worker is claiming is skipped.
+// Skips from lane to lane in the index, however many jobs wait in each. A job that another worker is claiming is skipped.
 const CLAIM = statement(
   "claim_jobs",
   sql`WITH RECURSIVE clock AS MATERIALIZED (SELECT formbridge.now_ms() AS now),

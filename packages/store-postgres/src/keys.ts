@@ -2,7 +2,7 @@ import type { Keys } from "@formbridge/core";
 import { apiKeyRow, apiKeys, columnsOf, computed, fromJson } from "@formbridge/store-sql";
 import type { Database } from "./database.ts";
 import { gatherQuestions } from "./gathered.ts";
-import { pick, sql, statement } from "./sql.ts";
+import { countOfTenant, pick, sql, statement } from "./sql.ts";
 
 const DOC = pick(apiKeys, "k", "doc");
 const FIND = statement(
@@ -20,11 +20,7 @@ const LIST = statement(
   "list_keys",
   sql`SELECT ${DOC} FROM ${apiKeys} AS k WHERE k.tenant = $1 AND k.key_id > $2 AND NOT k.revoked ORDER BY k.key_id LIMIT $3`,
 );
-const COUNT = statement(
-  "count_keys",
-  sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
-    SELECT 1 FROM ${apiKeys} AS k WHERE k.tenant = $1 AND NOT k.revoked LIMIT $2) AS counted`,
-);
+const COUNT = countOfTenant(apiKeys, "NOT revoked");
 const ADD = statement(
   "add_key",
   sql`INSERT INTO ${apiKeys} (${columnsOf(apiKeys).join(", ")})
@@ -34,7 +30,7 @@ const ADD = statement(
 // The row stays, so that the same key can't be added again.
 const REVOKE = statement(
   "revoke_key",
-  sql`UPDATE ${apiKeys} SET revoked = true WHERE key_id = $1 AND tenant = $2 AND NOT revoked RETURNING key_id`,
+  sql`UPDATE ${apiKeys} SET revoked = true, doc = '{}' WHERE key_id = $1 AND tenant = $2 AND NOT revoked RETURNING key_id`,
 );
 
 export function createKeys(db: Database): Keys {

@@ -11,7 +11,7 @@ export interface ListenerOptions extends Omit<PostgresOptions, "poolSize"> {
 
 export interface Ears {
   heard(text: string): void;
-  /** Connected, or connected again: notifications of the time between were missed. */
+  /** Connected or reconnected: notifications sent in between were missed. */
   connected(): void;
 }
 

@@ -13,18 +13,18 @@ import {
   reviewLinks,
   snapshotOf,
   submissions,
+  type TokenWithOwner,
   tokenOf,
   tokens,
 } from "@formbridge/store-sql";
 import { pick, type Statement, sql, statement } from "./sql.ts";
 
-/** What every load answers; absent is what its entry never has. */
+/** What a load returns. A property is absent if that kind of load never has it. */
 interface LoadedRow extends SnapshotColumns {
   place: number;
   now: number;
   record: Row<typeof records> | null;
-  token?: Row<typeof tokens> | null;
-  rotated_at?: number | null;
+  token?: TokenWithOwner | null;
   handoff?: Json<Handoff> | null;
   link?: Json<ReviewLink> | null;
   definition?: NonNullable<Loaded["definition"]> | null;
@@ -36,22 +36,26 @@ type SnapshotColumns = NonNullable<(typeof SNAPSHOT)["result"]>;
 interface Entry {
   /** Columns of a question; an idempotency key may come with them. */
   by: readonly string[];
-  /** Finds at most one row, with the tenant and the id of the submission. */
+  /** Finds at most one row, with the id of the submission and, where it has one, the tenant. */
   find: string;
-  /** What the answer has of that row. */
+  hasTenant?: boolean;
+  /** Further columns of the result. */
   found?: string;
-  /** Where tenant and intake of the key come from. */
+  /** Where the key's tenant and intake come from. */
   keyScope?: "s" | "e";
 }
 
 /**
- * Many questions, each answered by one row, which has NULL for what was not found. One statement sees one moment of the database: a
- * submission and the record that was committed with it appear together.
+ * Answers many lookups with one row each, with NULL for what was not found. One statement reads one snapshot, so a submission and the
+ * record that was committed with it appear together.
  *
  * Every lookup is a `LATERAL` of one row: a plan that PostgreSQL made while tables were empty, and keeps, reads no whole table later.
  * The tenant is compared outside of it, since indexes that begin with the tenant are for lists.
  */
-const loadBy = (name: string, { by, find, found = "", keyScope = "s" }: Entry): Statement<LoadedRow> =>
+const loadBy = (
+  name: string,
+  { by, find, found = "", hasTenant = true, keyScope = "s" }: Entry,
+): Statement<LoadedRow> =>
   statement(
     name,
     sql`WITH clock AS MATERIALIZED (SELECT formbridge.now_ms() AS now)
@@ -59,7 +63,7 @@ const loadBy = (name: string, { by, find, found = "", keyScope = "s" }: Entry): 
            ${SNAPSHOT}${found}
       FROM clock, json_to_recordset($1) AS q (place integer, ${by.map((column) => `${column} text, `).join("")}operation text, key_hash text)
       LEFT JOIN LATERAL (${find} LIMIT 1) AS e ON true
-      LEFT JOIN LATERAL (SELECT * FROM ${submissions} WHERE submission_id = e.submission_id LIMIT 1) AS s ON s.tenant = e.tenant
+      LEFT JOIN LATERAL (SELECT * FROM ${submissions} WHERE submission_id = e.submission_id LIMIT 1) AS s ON ${hasTenant ? "s.tenant = e.tenant" : "true"}
       LEFT JOIN LATERAL (
         SELECT r.* FROM ${records} AS r
          WHERE q.key_hash IS NOT NULL AND r.tenant = ${keyScope}.tenant AND r.intake_id = ${keyScope}.intake_id
@@ -88,7 +92,9 @@ export const LOAD_FOR_CHANGE = loadBy("load_for_change", {
 export const LOAD_BY_TOKEN = loadBy("load_by_token", {
   by: ["token"],
   find: sql`SELECT t.* FROM ${tokens} AS t WHERE t.hash = q.token`.text,
-  found: `, row_to_json(e) AS token, ${rotatedAt("e")}`,
+  hasTenant: false,
+  found: `, CASE WHEN s.tenant IS NOT NULL THEN (
+    SELECT row_to_json(t) FROM (SELECT e.*, s.tenant, s.intake_id, ${rotatedAt("e")}) AS t) END AS token`,
 });
 
 export const LOAD_BY_SESSION = loadBy("load_by_session", {
@@ -104,7 +110,7 @@ export const LOAD_BY_REVIEW_LINK = loadBy("load_by_review_link", {
   found: ", e.doc AS link",
 });
 
-/** A retired intake has no definition any more; what was recorded under its keys is still there. */
+/** A retired intake has no definition, but responses recorded under its idempotency keys remain. */
 export const LOAD_BY_INTAKE = loadBy("load_by_intake", {
   by: ["intake"],
   find: sql`SELECT i.tenant, i.id AS intake_id, NULL::text AS submission_id, i.digest, i.retired
@@ -114,11 +120,11 @@ export const LOAD_BY_INTAKE = loadBy("load_by_intake", {
 });
 
 export function loadedOf(row: LoadedRow): Loaded {
-  const { now, doc, sealed_fields, sealed_token, token, rotated_at = null, handoff, link, definition, record } = row;
+  const { now, doc, sealed_fields, sealed_token, token, handoff, link, definition, record } = row;
   return {
     now,
     ...(doc !== null && sealed_token !== null && { submission: snapshotOf({ doc, sealed_fields, sealed_token }) }),
-    ...(token && { presented: tokenOf({ ...token, rotated_at }) }),
+    ...(token && { presented: tokenOf(token) }),
     ...(handoff && { handoff: fromJson(handoff) }),
     ...(link && { link: fromJson(link) }),
     ...(definition && { definition }),

@@ -16,15 +16,16 @@ const MIGRATION_LOCK = 4_607_182;
 
 export interface MigrationOptions {
   url: string;
+  directUrl?: string;
   connectTimeoutMs: number;
 }
 
 export async function withClient<Result>(
-  { url, connectTimeoutMs }: MigrationOptions,
+  options: MigrationOptions,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   // Only connecting has a timeout: a migration may take long, and so may another process that runs it.
-  const settings = connectionSettings({ url, connectTimeoutMs, statementTimeoutMs: 0, lockTimeoutMs: 0 });
+  const settings = connectionSettings({ ...options, statementTimeoutMs: 0, lockTimeoutMs: 0 });
   const client = new Client({ ...settings, query_timeout: 0 });
   client.on("error", () => {});
   await client.connect().catch((error: unknown) => {

@@ -4,12 +4,12 @@ import type { Database, Value } from "./database.ts";
 import { pick, type Statement, sql, statement } from "./sql.ts";
 
 /**
- * A write is stamped by the clock after its transaction began. So what no running transaction of ours can be stamped with any more is
- * older than the oldest of them. Told as an age, since tests move the clock.
+ * A write is stamped after its transaction began, so running transactions can't get a stamp older than the oldest of them. Expressed as
+ * an age, because tests replace the clock.
  */
 const HORIZON = statement(
   "publications_horizon",
-  // The clock is read before the transactions are: one that is not among them yet will read it later.
+  // Read the clock before the transactions: one that isn't listed yet will read the clock later.
   sql`WITH clock AS MATERIALIZED (SELECT formbridge.now_ms() AS at)
     SELECT ${computed<{ at: number }>(
       "clock.at - coalesce(max(ceil(extract(epoch FROM clock_timestamp() - running.xact_start) * 1000)), 0)::bigint AS at",

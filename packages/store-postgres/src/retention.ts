@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { pick, sql, statement } from "./sql.ts";
 
 const ENDED = "s.ended_at IS NOT NULL AND s.erased_at IS NULL";
-// From one definition to the next by the index, however many submissions each has.
+// Skips from definition to definition in the index, however many submissions each has.
 const DEFINITIONS = statement(
   "ended_definitions",
   sql`WITH RECURSIVE found AS (

@@ -6,7 +6,7 @@ import { type Statement, sql, statement } from "./sql.ts";
 interface Place<Kind extends SealedKind> {
   /** The primary key. */
   key: readonly ColumnOf<(typeof TABLES)[Kind]>[];
-  /** The columns that hold sealed values or say what these are bound to. */
+  /** The columns with sealed values, or with what these are bound to. */
   texts: readonly ColumnOf<(typeof TABLES)[Kind]>[];
 }
 
@@ -33,7 +33,7 @@ function pageOf(kind: SealedKind): Statement<Columns> {
   );
 }
 
-/** Sets every text, those that stay too: one statement a kind. */
+/** Sets all sealed columns, even unchanged ones, so that one statement per kind is enough. */
 function replaceOf(kind: SealedKind): Statement<object> {
   const { key, texts } = PLACES[kind];
   const as = (operator: string, from: number) => (name: string, index: number) =>

@@ -3,7 +3,7 @@ import { computed, jobs, records, tokens } from "@formbridge/store-sql";
 import type { Database } from "./database.ts";
 import { sql, statement } from "./sql.ts";
 
-/** What the planner knows; -1 before the first ANALYZE. */
+/** The planner's estimates; -1 before the first ANALYZE. */
 const ESTIMATE = statement(
   "estimate_sizes",
   sql`SELECT ${computed<{ name: string; rows: number; pages: number }>(
@@ -39,7 +39,7 @@ export function createSizes(db: Database): Pick<Backend, "sizes" | "isShared" | 
     return Object.fromEntries(sample.map(({ intake_id, count }) => [intake_id, Math.round((count / sampled) * total)]));
   }
 
-  /** The planner learns of a small table late. */
+  /** The planner's estimate of a small table may be old, so count it. */
   async function tokensOf({ rows, pages }: { rows: number; pages: number } = { rows: 0, pages: 0 }): Promise<number> {
     if (pages > SAMPLED_PAGES) return Math.max(0, rows);
     return (await db.read(TOKENS, []))[0]?.count ?? 0;

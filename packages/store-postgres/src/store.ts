@@ -4,7 +4,7 @@ import { answered, gatherQuestions } from "./gathered.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import * as statements from "./load.ts";
 
-/** Load and commit, one round trip each, shared with others that come at the same moment. */
+/** Load and commit: one round trip each, shared by calls of the same turn of the event loop. */
 export function createStore(db: Database): Store {
   const asking = (statement: typeof statements.LOAD_BY_ID) => {
     const ask = gatherQuestions(db, statement);

@@ -1,9 +1,10 @@
+import { SUBMISSION_STATES } from "@formbridge/contract";
 import type { SubmissionFilter, SubmissionPage, SubmissionRow, Submissions } from "@formbridge/core";
-import { computed, submissionRowOf, submissions, toJson } from "@formbridge/store-sql";
+import { computed, LAST_ID, submissionRowOf, submissions, toJson } from "@formbridge/store-sql";
 import type { Database, Value } from "./database.ts";
 import { pick, sql, statement } from "./sql.ts";
 
-/** What every filter may add. */
+/** Conditions that any filter may add. */
 const REST = `($5::text[] IS NULL OR c.intake_id || '' = ANY ($5)) AND ($6::text IS NULL OR c.created_by = $6)
            AND ($7::bigint IS NULL OR c.created_at >= $7) AND ($8::bigint IS NULL OR c.created_at < $8)`;
 
@@ -25,9 +26,10 @@ const listBy = (name: string, chosen: string, { beyond, order }: Direction) =>
      ORDER BY page.submission_id ${order}`,
   );
 
-const countBy = (name: string, chosen: string) =>
+/** Without a name: a plan for the given values skips the filters that aren't there, and reads the index alone. */
+const countBy = (_name: string, chosen: string) =>
   statement(
-    `count_submissions_${name}`,
+    "",
     sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
       SELECT 1 FROM unnest($3::text[]) AS value CROSS JOIN LATERAL (
         SELECT 1 FROM ${submissions} AS c
@@ -39,19 +41,18 @@ interface Direction {
   beyond: "<" | ">";
   order: "DESC" | "ASC";
 }
-const walks = <Made>(make: (name: string, chosen: string) => Made) => ({
-  byTenant: make("by_tenant", "value IS NOT NULL"),
+const scans = <Made>(make: (name: string, chosen: string) => Made) => ({
   byState: make("by_state", "c.state = value"),
   byStateInTime: make("by_state_in_time", "c.state = value AND NOT (c.editable AND c.expires_at < $9)"),
   overdue: make("overdue", "value IS NOT NULL AND c.editable AND c.expires_at < $9"),
   byIntake: make("by_intake", "c.intake_id = value"),
   byCreator: make("by_creator", "c.created_by = value"),
 });
-const NEWEST_FIRST = walks((name, chosen) => listBy(name, chosen, { beyond: "<", order: "DESC" }));
-const OLDEST_FIRST = walks((name, chosen) => listBy(name, chosen, { beyond: ">", order: "ASC" }));
-const COUNTS = walks(countBy);
+const NEWEST_FIRST = scans((name, chosen) => listBy(name, chosen, { beyond: "<", order: "DESC" }));
+const OLDEST_FIRST = scans((name, chosen) => listBy(name, chosen, { beyond: ">", order: "ASC" }));
+const COUNTS = scans(countBy);
 
-/** From one tenant to the next by the index, however many submissions each has. */
+/** Skips from tenant to tenant in the index, however many submissions each has. */
 const TENANTS = statement(
   "tenants",
   sql`WITH RECURSIVE found AS (
@@ -64,21 +65,19 @@ const TENANTS = statement(
 
 /** Sorts before every id. */
 const FIRST_ID = "";
-/** Sorts after every id. */
-const LAST_ID = "\u{10ffff}";
 
 export function createSubmissions(db: Database): Submissions {
   return {
     list: async (filter, page) => {
-      const pages = await Promise.all(walksOf(filter).map((walk) => pageOf(filter, page, walk)));
+      const pages = await Promise.all(scansOf(filter).map((scan) => pageOf(filter, page, scan)));
       const [only] = pages;
       return only !== undefined && pages.length === 1 ? only : merged(pages.flat(), page);
     },
     count: async (filter, atMost) => {
       const counts = await Promise.all(
-        walksOf(filter).map(async (walk) => {
-          const values = valuesFor(filter, walk, { limit: atMost, position: FIRST_ID });
-          return (await db.read(COUNTS[walk.name], values))[0]?.count ?? 0;
+        scansOf(filter).map(async (scan) => {
+          const values = valuesFor(filter, scan, { limit: atMost, position: FIRST_ID });
+          return (await db.read(COUNTS[scan.name], values))[0]?.count ?? 0;
         }),
       );
       return Math.min(
@@ -89,31 +88,31 @@ export function createSubmissions(db: Database): Submissions {
     tenants: async () => (await db.read(TENANTS, [])).map(({ tenant }) => tenant),
   };
 
-  async function pageOf(filter: SubmissionFilter, page: SubmissionPage, walk: Walk): Promise<SubmissionRow[]> {
-    const list = (page.after === undefined ? NEWEST_FIRST : OLDEST_FIRST)[walk.name];
+  async function pageOf(filter: SubmissionFilter, page: SubmissionPage, scan: Scan): Promise<SubmissionRow[]> {
+    const list = (page.after === undefined ? NEWEST_FIRST : OLDEST_FIRST)[scan.name];
     const position = page.after ?? page.before ?? LAST_ID;
-    const rows = await db.read(list, valuesFor(filter, walk, { limit: page.limit, position }));
+    const rows = await db.read(list, valuesFor(filter, scan, { limit: page.limit, position }));
     return rows.map(submissionRowOf);
   }
 }
 
 const valuesFor = (
   { tenant, createdById, from, until }: SubmissionFilter,
-  walk: Walk,
+  scan: Scan,
   { limit, position }: { limit: number; position: string },
 ): Value[] => [
   tenant,
   limit,
-  distinct(walk.values),
+  distinct(scan.values),
   position,
-  walk.intakeIds ?? null,
+  scan.intakeIds ?? null,
   createdById === undefined ? null : toJson(createdById),
   from ?? null,
   until ?? null,
-  ...(walk.expiredBefore === undefined ? [] : [walk.expiredBefore]),
+  ...(scan.expiredBefore === undefined ? [] : [scan.expiredBefore]),
 ];
 
-/** Of several walks in the same direction, the first rows of all. */
+/** Merges the pages of several scans in the same direction. */
 function merged(rows: readonly SubmissionRow[], { after, limit }: SubmissionPage): SubmissionRow[] {
   const direction = after === undefined ? -1 : 1;
   const sorted = rows.toSorted((one, other) =>
@@ -124,18 +123,18 @@ function merged(rows: readonly SubmissionRow[], { after, limit }: SubmissionPage
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-interface Walk {
+interface Scan {
   name: keyof typeof NEWEST_FIRST;
   values: readonly string[];
   intakeIds?: readonly string[] | undefined;
-  /** Of the walks that ask for it. */
+  /** For scans that look at deadlines. */
   expiredBefore?: number;
 }
 
-function walksOf({ states, expiredBefore, intakeIds, createdById }: SubmissionFilter): Walk[] {
+function scansOf({ states, expiredBefore, intakeIds, createdById }: SubmissionFilter): Scan[] {
   if (states !== undefined && expiredBefore !== undefined) {
-    const inTime: Walk = { name: "byStateInTime", values: states, intakeIds, expiredBefore };
-    // Few as a rule, since they are swept.
+    const inTime: Scan = { name: "byStateInTime", values: states, intakeIds, expiredBefore };
+    // Usually few, because the sweep removes them.
     return states.includes("expired")
       ? [inTime, { name: "overdue", values: ["all"], intakeIds, expiredBefore }]
       : [inTime];
@@ -143,5 +142,6 @@ function walksOf({ states, expiredBefore, intakeIds, createdById }: SubmissionFi
   if (states !== undefined) return [{ name: "byState", values: states, intakeIds }];
   if (intakeIds !== undefined) return [{ name: "byIntake", values: intakeIds }];
   if (createdById !== undefined) return [{ name: "byCreator", values: [toJson(createdById)] }];
-  return [{ name: "byTenant", values: ["all"] }];
+  // All states are all submissions: no further index is needed.
+  return [{ name: "byState", values: SUBMISSION_STATES }];
 }

@@ -7,15 +7,16 @@ import { pick, sql, statement } from "./sql.ts";
 
 const FROM = sql`FROM ${tokens} AS t JOIN ${submissions} AS s ON s.submission_id = t.submission_id`.text;
 const TOKEN = pick(tokens, "t");
+const OWNER = pick(submissions, "s", "tenant", "intake_id");
 const ROTATED_AT = computed<{ rotated_at: number | null }>(rotatedAt("t"));
-const WHERE = `WHERE ($1::text IS NULL OR t.tenant = $1) AND ($2::text IS NULL OR t.submission_id = $2)
-  AND ($3::text IS NULL OR t.intake_id = $3) AND ($4::bigint IS NULL OR t.expires_at < $4)
+const WHERE = `WHERE ($1::text IS NULL OR s.tenant = $1) AND ($2::text IS NULL OR t.submission_id = $2)
+  AND ($3::text IS NULL OR s.intake_id = $3) AND ($4::bigint IS NULL OR t.expires_at < $4)
   AND ($5::bigint IS NULL OR t.expires_at > $5) AND ($6::boolean IS NULL OR (t.version = s.version) = $6)`;
 
-const FIND = statement("find_token", sql`SELECT ${TOKEN}, ${ROTATED_AT} ${FROM} WHERE t.hash = $1`);
+const FIND = statement("find_token", sql`SELECT ${TOKEN}, ${OWNER}, ${ROTATED_AT} ${FROM} WHERE t.hash = $1`);
 const QUERY = statement(
   "query_tokens",
-  sql`SELECT ${TOKEN}, ${ROTATED_AT} ${FROM} ${WHERE} ORDER BY t.issued_at DESC, t.version DESC LIMIT $7 OFFSET $8`,
+  sql`SELECT ${TOKEN}, ${OWNER}, ${ROTATED_AT} ${FROM} ${WHERE} ORDER BY t.issued_at DESC, t.version DESC LIMIT $7 OFFSET $8`,
 );
 const COUNT = statement(
   "count_tokens",

@@ -1,16 +1,7 @@
 import type { ClaimedWebhook, Webhooks } from "@formbridge/core";
-import {
-  askedRow,
-  claimedWebhookOf,
-  computed,
-  events,
-  PROGRESS,
-  progressRow,
-  webhookOf,
-  webhooks,
-} from "@formbridge/store-sql";
+import { askedRow, claimedWebhookOf, events, PROGRESS, progressRow, webhookOf, webhooks } from "@formbridge/store-sql";
 import { type Database, findableText } from "./database.ts";
-import { pick, sql, statement } from "./sql.ts";
+import { countOfTenant, pick, sql, statement } from "./sql.ts";
 
 const STORED = pick(webhooks, "w", "doc", ...PROGRESS);
 const CLAIMED = pick(webhooks, "w", "doc", "claim", "leased_until", ...PROGRESS);
@@ -36,11 +27,7 @@ const LIST = statement(
     WHERE w.tenant = $1 AND w.webhook_id > $2 AND ($3::text IS NULL OR w.defined_by = $3)
     ORDER BY w.webhook_id LIMIT $4`,
 );
-const COUNT = statement(
-  "count_webhooks",
-  sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
-    SELECT 1 FROM ${webhooks} AS w WHERE w.tenant = $1 LIMIT $2) AS counted`,
-);
+const COUNT = countOfTenant(webhooks);
 const UPDATE = statement(
   "update_webhook",
   sql`UPDATE ${webhooks} AS w SET doc = $4, revision = $3::bigint
@@ -97,7 +84,7 @@ export function createWebhooks(db: Database): Webhooks {
     claim: async (limit, leaseMs) => (await db.write(CLAIM, [limit, leaseMs])).map(claimedWebhookOf).sort(dueFirst),
     settle: async ({ tenant, webhookId, claim }, progress) => {
       const row = progressRow(progress);
-      // A receiver's words, cut off anywhere.
+      // Quotes the receiver, possibly cut in the middle of a character.
       const last_error = row.last_error === null ? null : findableText(row.last_error);
       return (await db.write(SETTLE, [webhookId, tenant, claim, JSON.stringify({ ...row, last_error })])).length === 1;
     },

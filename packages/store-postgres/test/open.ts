@@ -49,7 +49,12 @@ function onClock(backend: Backend, tick: () => void): Backend {
 export function openOn(database: TestDatabase, setClock: (now: Instant) => void): OpenBackend {
   return async (now) => {
     await emptied(database);
-    const again = async () => onClock(await openPostgresBackend(optionsFor(database.url)), () => setClock(now()));
+    const tick = () => setClock(now());
+    const again = async () => {
+      // Opening reads the clock, too.
+      tick();
+      return onClock(await openPostgresBackend(optionsFor(database.url)), tick);
+    };
     return { backend: await again(), reopen: again, refuseWrites: (part) => refuseWrites(database, part) };
   };
 }

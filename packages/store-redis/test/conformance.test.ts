@@ -1,4 +1,5 @@
 import {
+  describeAlarmWindows,
   describeAtomicity,
   describeDurability,
   describeIdempotency,
@@ -9,8 +10,8 @@ import {
   describeWakeups,
 } from "@formbridge/conformance";
 import type { Wakeups } from "@formbridge/core";
-import { createLocalWakeups, createMemoryRateLimiter } from "@formbridge/store-memory";
-import { createRedisRateLimiter, createRedisWakeups } from "@formbridge/store-redis";
+import { createLocalWakeups, createMemoryAlarmWindows, createMemoryRateLimiter } from "@formbridge/store-memory";
+import { createRedisAlarmWindows, createRedisRateLimiter, createRedisWakeups } from "@formbridge/store-redis";
 import { afterAll, describe } from "vitest";
 import { redisClusterUrl, redisUrl } from "../../../test/support/services/redis.ts";
 import { connect, openOn } from "./open.ts";
@@ -43,6 +44,12 @@ describe.each([
   afterAll(dead.close);
   let made = 0;
 
+  describeAlarmWindows(() => {
+    made += 1;
+    const counter = { ...redis, key: (kind: string, tag: string) => redis.key(`${kind}${made}`, tag) };
+    const own = createRedisAlarmWindows(dead, createMemoryAlarmWindows());
+    return [createRedisAlarmWindows(counter, own), createRedisAlarmWindows(counter, own)];
+  });
   describeRateLimiter((clock) => {
     now = clock;
     made += 1;

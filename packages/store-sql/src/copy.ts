@@ -11,28 +11,28 @@ export const COPY_KINDS = Object.keys(TABLES) as CopyKind[];
 
 /** A whole store at one moment, to be copied. Nobody else can write to it until it is closed. */
 export interface CopySource {
-  /** Another one whenever anything in the store is another. */
+  /** Changes whenever anything in the store changes. */
   fingerprint: Hash;
   counts: CopyCounts;
-  /** The last place in the feed that was ever given away: its event may be gone, and readers stand there all the same. */
+  /** The last feed position ever assigned. Its event may be gone, but readers may have stopped there. */
   lastPosition: number;
-  /** All rows of a kind but the first `skip`, always in the same order, in pages of bounded size. */
+  /** All rows of a kind except the first `skip`, always in the same order, in pages of bounded size. */
   pages<Kind extends CopyKind>(kind: Kind, skip: number): Iterable<CopiedRow<Kind>[]>;
   close(): void;
 }
 
-/** A store that a copy is written to. It serves nobody before `finish`. */
+/** A store that a copy is written to. No server starts on it before `finish`. */
 export interface CopyTarget {
   /**
-   * Makes sure that the target is empty, or holds a part of the copy of just this source. Throws, in words, when it holds anything
-   * else. Answers `finished` when the copy was made before.
+   * Checks that the target is empty or contains part of a copy of this same source, and throws an error for the operator otherwise.
+   * Returns `finished` if the copy was completed before.
    */
   begin(fingerprint: Hash): Promise<"finished" | "unfinished">;
-  /** How many rows there are: where a copy that was interrupted goes on. */
+  /** How many rows were written: an interrupted copy continues there. */
   counts(): Promise<CopyCounts>;
   /** All rows or none. */
   write<Kind extends CopyKind>(kind: Kind, rows: readonly CopiedRow<Kind>[]): Promise<void>;
-  /** The copy is whole: from now on the target can be used. Its feed goes on behind `lastPosition`. */
+  /** Marks the copy as complete, so that servers can use the target. New events get positions after `lastPosition`. */
   finish(lastPosition: number): Promise<void>;
   close(): Promise<void>;
 }

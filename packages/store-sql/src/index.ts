@@ -1,4 +1,5 @@
 export * from "./copy.ts";
+export { createBlocks, createIncidents, type SqlRunner } from "./incidents.ts";
 export * from "./rows.ts";
 export { computed, createSql, type Dialect, optional, type Selection, type Sql } from "./sql.ts";
 export {

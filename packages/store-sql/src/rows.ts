@@ -1,4 +1,4 @@
-/** Between what ports speak of and rows: one function each way for every table. */
+/** Maps the types of the ports to rows and back: one function each way for every table. */
 import {
   type ApiKey,
   type ChainedEvent,
@@ -42,7 +42,7 @@ import type {
 
 type Submissions = Row<typeof submissions>;
 
-/** `sealed_token` is null when the change keeps the token that is there. */
+/** `sealed_token` is null when the change keeps the current token. */
 export type SubmissionToWrite = Omit<Submissions, "sealed_token"> & { sealed_token: string | null };
 
 export function submissionToWrite({ tenant, row, token, erase }: Change): SubmissionToWrite {
@@ -85,12 +85,10 @@ export const dueOf = (row: Pick<Submissions, "tenant" | "submission_id">): Due =
 });
 
 /** The token that a change issues, if it issues one. */
-export function tokenToWrite({ tenant, row: { submission }, token }: Change): Row<typeof tokens> | undefined {
+export function tokenToWrite({ row: { submission }, token }: Change): Row<typeof tokens> | undefined {
   return (
     token && {
-      tenant,
       submission_id: submission.submissionId,
-      intake_id: submission.intakeId,
       version: submission.version,
       hash: token.hash,
       epoch: token.epoch,
@@ -100,8 +98,11 @@ export function tokenToWrite({ tenant, row: { submission }, token }: Change): Ro
   );
 }
 
-/** `rotated_at`: when the next version's token was issued. */
-export const tokenOf = (row: Row<typeof tokens> & { rotated_at: Instant | null }): TokenRow => ({
+/** A token with its submission's tenant and intake. `rotated_at`: when the next version's token was issued. */
+export type TokenWithOwner = Row<typeof tokens> &
+  Pick<Submissions, "tenant" | "intake_id"> & { rotated_at: Instant | null };
+
+export const tokenOf = (row: TokenWithOwner): TokenRow => ({
   hash: row.hash,
   submissionId: row.submission_id,
   tenant: row.tenant,
@@ -118,7 +119,7 @@ type Events = Row<typeof events>;
 const jsonOrNull = <Value>(value: Value | null): Json<Value> | null => (value === null ? null : toJson(value));
 const valueOrNull = <Value>(json: Json<Value> | null): Value | null => (json === null ? null : fromJson(json));
 
-/** Without a position, which the store draws. */
+/** Without a position: the store assigns it. */
 export const eventToWrite = ({ tenant, row }: Change, event: ChainedEvent): Omit<Events, "position"> => ({
   tenant,
   submission_id: event.submissionId,
@@ -167,7 +168,7 @@ export const feedEventOf = (row: Events): FeedEvent => ({
 
 type Records = Row<typeof records>;
 
-/** Without the moment, which the store's clock gives. */
+/** Without the time: it comes from the store's clock. */
 export function recordToWrite({ tenant, row: { submission } }: Change, key: KeyWrite): Omit<Records, "recorded_at"> {
   return {
     tenant,
@@ -187,7 +188,7 @@ export function recordToWrite({ tenant, row: { submission } }: Change, key: KeyW
   };
 }
 
-/** `isLive` as a moment: what a record's row is found by when it is to be forgotten. */
+/** `isLive` as a time, so that clean-up can find the records that have expired. */
 function liveUntil({ expiresAt, keepAfterEndMs }: KeyWrite, end: Instant | undefined): Instant | null {
   if (keepAfterEndMs === undefined) return expiresAt;
   return end === undefined ? null : Math.max(expiresAt, end + keepAfterEndMs);
@@ -227,6 +228,9 @@ export const expiredRecordOf = (row: Pick<Records, Expired>): ExpiredRecord => (
   expiresAt: row.expires_at,
 });
 
+/** Sorts after every id. */
+export const LAST_ID = "\u{10ffff}";
+
 export const handoffRow = (handoff: Handoff): Row<typeof handoffs> => ({
   tenant: handoff.tenant,
   submission_id: handoff.submissionId,
@@ -247,7 +251,7 @@ export const reviewLinkRow = (link: ReviewLink): Row<typeof reviewLinks> => ({
   doc: toJson(link),
 });
 
-/** The jobs that a change leaves: a later one replaces an earlier one with its key. Not claimed yet. */
+/** The jobs that a change adds, unclaimed. Of two with the same key, the later one wins. */
 export function jobsToWrite({ tenant, jobs: added, row: { submission } }: Change): Row<typeof jobs>[] {
   const { submissionId, intakeId } = submission;
   const rows = added.map(({ key, kind, runAt }: NewJob) => ({
@@ -294,7 +298,7 @@ export const intakeOf = (row: IntakeColumns): StoredIntake => ({
   updatedAt: row.updated_at,
 });
 
-/** What a change publishes, for the store to stamp; undefined: nothing. */
+/** What a change publishes, if anything. The store adds the time. */
 export function publicationToWrite({
   tenant,
   row,

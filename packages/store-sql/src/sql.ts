@@ -1,12 +1,12 @@
 import { type ColumnOf, columnsOf, type Kind, kindOf, type Row, type Table } from "./table.ts";
 
-/** A part of a statement that reads columns: it carries the type of what they hold. */
+/** Columns that a statement reads, with the type of their values. */
 export interface Selection<Result> {
   readonly selected: string;
   readonly result?: Result;
 }
 
-/** The text of a statement. `Result` is a row of its answer, put together from what it selects. */
+/** The text of a statement. `Result` is the type of its rows, derived from what it selects. */
 export interface Sql<Result> {
   readonly text: string;
   readonly result?: Result;
@@ -21,11 +21,11 @@ type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never
 export interface Dialect {
   /** Written before the name of a table. */
   schema: string;
-  /** How a statement reads a column, so that its row has the value that `Row` promises. */
+  /** The expression that reads a column as the type that `Row` declares. */
   read(kind: Kind, column: string): string;
 }
 
-/** Something that is computed: the caller says what it holds. Its text has the names of `Result`. */
+/** A computed expression. The caller declares its type; the text must name its columns as `Result` does. */
 export const computed = <Result extends object>(selected: string): Selection<Result> => ({ selected });
 
 /** Columns of the optional side of a join: all of them may be null. */

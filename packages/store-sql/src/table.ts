@@ -1,14 +1,14 @@
-/** How a column is stored. Each store says what a kind is in its own dialect. */
+/** How a column is stored. Each store maps a kind to a type of its database. */
 export type Kind = "text" | "int" | "bool" | "json" | "hash";
 
 declare const content: unique symbol;
-/** JSON text of a value. Kept as text: it comes back as it was written, and a copy passes it on unread. */
+/** A value as JSON text. Stored as text, so it is read back exactly as written, and a copy needn't parse it. */
 export type Json<Value> = string & { readonly [content]?: Value };
 
 export const toJson = <Value>(value: Value): Json<Value> => JSON.stringify(value) as Json<Value>;
 export const fromJson = <Value>(text: Json<Value>): Value => JSON.parse(text);
 
-/** `Value` is what a row holds; nothing at run time has it. */
+/** `Value` is the type of the column's values; it exists only at compile time. */
 export interface Column<Value> {
   readonly kind: Kind;
   readonly nullable: boolean;
@@ -33,7 +33,7 @@ export const table = <Columns extends Record<string, Column<unknown>>>(
 ): Table<Columns> => ({ name, columns });
 
 export const text = <Value extends string = string>(): Column<Value> => ({ kind: "text", nullable: false });
-/** Up to 2⁵³; also moments, as milliseconds. */
+/** Up to 2⁵³; also times, in milliseconds. */
 export const int = (): Column<number> => ({ kind: "int", nullable: false });
 export const bool = (): Column<boolean> => ({ kind: "bool", nullable: false });
 /** SHA-256; hexadecimal in a row. */

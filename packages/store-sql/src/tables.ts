@@ -8,7 +8,9 @@ import type {
 } from "@formbridge/contract";
 import type {
   ApiKey,
+  Block,
   Handoff,
+  Incident,
   JobKind,
   KeyedOperation,
   PublicationStatus,
@@ -73,11 +75,9 @@ export const submissions = table("submissions", {
   doc: json<Submission>(),
 });
 
-/** Never updated: a token was rotated when the next version's token was issued. */
+/** Never updated: a token was rotated when the next version's token was issued. Tenant and intake are the submission's. */
 export const tokens = table("tokens", {
-  tenant: text(),
   submission_id: text(),
-  intake_id: text(),
   version: int(),
   hash: hash(),
   epoch: int(),
@@ -89,7 +89,7 @@ export const events = table("events", {
   tenant: text(),
   submission_id: text(),
   intake_id: text(),
-  /** Drawn by the store. */
+  /** Assigned by the store. */
   position: int(),
   stream: text<EventStream>(),
   seq: int(),
@@ -123,7 +123,7 @@ export const records = table("records", {
   recorded_at: int(),
   expires_at: int(),
   keep_after_end_ms: nullable(int()),
-  /** When the record stops being live; null as long as that depends on a submission that has not ended. */
+  /** When the record expires; null while that depends on a submission that hasn't ended. */
   live_until: nullable(int()),
 });
 
@@ -135,7 +135,7 @@ export const handoffs = table("handoffs", {
   doc: json<Handoff>(),
 });
 
-/** From the hash of a link, or of a session opened through it, to its hand-off. */
+/** Maps the hash of a link, or of a session opened with it, to its hand-off. */
 export const handoffKeys = table("handoff_keys", {
   hash: hash(),
   handoff_id: text(),
@@ -185,13 +185,35 @@ export const secretChecks = table("secret_checks", {
   checks: json<Sealed[]>(),
 });
 
-/** Rows are never deleted: they outlive their submissions. */
+/** Rows are never deleted, even when their submissions are. */
 export const publications = table("publications", {
   submission_id: text(),
   tenant: text(),
   intake_id: text(),
   stamped_at: int(),
   status: text<PublicationStatus>(),
+});
+
+export const incidents = table("incidents", {
+  incident_id: text(),
+  tenant: text(),
+  cause: text(),
+  number: int(),
+  revision: int(),
+  kind: text<Incident["kind"]>(),
+  state: text<Incident["state"]>(),
+  submission_id: nullable(text()),
+  last_seen_at: int(),
+  /** When its responses are due; null once they are done. */
+  due_at: nullable(int()),
+  doc: json<Incident>(),
+});
+
+export const blocks = table("blocks", {
+  block_id: text(),
+  tenant: text(),
+  ends_at: int(),
+  doc: json<Block>(),
 });
 
 /** In the order in which a copy writes them: no row refers to a table further down. */
@@ -210,4 +232,6 @@ export const TABLES = {
   jobs,
   webhooks,
   publications,
+  incidents,
+  blocks,
 } as const;

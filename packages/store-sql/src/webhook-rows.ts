@@ -49,7 +49,7 @@ export const claimedWebhookOf = (
   row: ProgressColumns & Pick<Webhooks, "doc" | "claim" | "leased_until">,
 ): ClaimedWebhook => ({ ...webhookOf(row), claim: row.claim, leasedUntil: row.leased_until });
 
-/** What a caller asked for, as columns. */
+/** The columns that a caller sets. */
 export const askedRow = (
   webhook: Webhook,
 ): Pick<Webhooks, "webhook_id" | "tenant" | "defined_by" | "revision" | "doc"> => ({

@@ -1,4 +1,5 @@
 import { type Backend, type Instant, type Instrumentation, silent } from "@formbridge/core";
+import { createBlocks, createIncidents } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createCommit } from "./commit.ts";
@@ -21,6 +22,7 @@ import { createReviewLinks } from "./review-links.ts";
 import { createSealedRows } from "./sealed-rows.ts";
 import { createSecretChecks } from "./secret-checks.ts";
 import { createSizes } from "./sizes.ts";
+import { createRunner, pick, sql } from "./sql.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -48,9 +50,9 @@ export function openSqliteBackend({ file, ...options }: SqliteOptions): Backend 
   }
 }
 
-/** The same on a database that is open and up to date; closing the backend closes it. */
+/** The same on a database that is already open and up to date. Closing the backend closes it. */
 export function createSqliteBackend(db: Database, { now, instrumentation = silent }: BackendOptions): Backend {
-  // A write that finds the file locked is tried again by the writer, so that reads need not wait for it.
+  // The writer itself retries a write that finds the file locked, so reads don't wait for it.
   db.pragma("busy_timeout = 0");
   const cache = createReadCache(db);
   const checkpoints = createCheckpoints(db);
@@ -64,6 +66,7 @@ export function createSqliteBackend(db: Database, { now, instrumentation = silen
   const load = createLoader(db, now, cache);
   const commit = createCommit(db, load);
   const health = createHealthCheck(db, writer);
+  const run = createRunner(db, writer);
   const leases = ["jobs", "webhooks"].map((table) =>
     db.prepare(`UPDATE ${table} SET leased_until = 0 WHERE leased_until > 0`),
   );
@@ -89,6 +92,8 @@ export function createSqliteBackend(db: Database, { now, instrumentation = silen
       writer.write(() => {
         for (const release of leases) release.run();
       }),
+    incidents: createIncidents({ sql, pick }, run),
+    blocks: createBlocks({ sql, pick }, run),
     secretChecks: createSecretChecks(db, writer),
     sealedRows: createSealedRows(db, writer),
     ...createSizes(db),

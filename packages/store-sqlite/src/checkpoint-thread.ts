@@ -1,4 +1,4 @@
-/** The thread of `checkpoints.ts`: it is told when to checkpoint, and reports when it has. */
+/** The thread of `checkpoints.ts`: it checkpoints on request and reports back. */
 import { parentPort, workerData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import type { Order } from "./checkpoints.ts";
@@ -15,7 +15,7 @@ parentPort?.on("message", (order: Order) => {
   try {
     db.pragma("wal_checkpoint(PASSIVE)");
   } catch {
-    // Nothing is lost: the next checkpoint, or a commit, does it.
+    // Nothing is lost: the next checkpoint or commit makes up for it.
   }
   parentPort?.postMessage("done");
 });

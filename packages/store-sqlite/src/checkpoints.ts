@@ -3,9 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
 import { LOG_PAGES } from "./database.ts";
 
-/** Commands and quiet servers never get here, and need no thread. */
+/** Commands and idle servers never commit this often, so they start no thread. */
 const CHANGES_BEFORE_THREAD = 1_000;
-/** Rarely enough that a page which many changes write is copied once, often enough that a checkpoint stays short. */
+/** Rare enough that a page changed many times is copied once; frequent enough that a checkpoint stays short. */
 const CHANGES_A_CHECKPOINT = 200;
 
 export type Order = "checkpoint" | "close";
@@ -17,7 +17,7 @@ export interface Checkpoints {
 
 /**
  * Checkpoints the write-ahead log on a thread. In a large file the pages are scattered, so writing them takes many times as long as
- * writing the log, and a commit that did it would keep the process waiting.
+ * writing the log, and a commit that did it would block the process.
  */
 export function createCheckpoints(db: Database): Checkpoints {
   let thread: Worker | undefined;
@@ -31,7 +31,7 @@ export function createCheckpoints(db: Database): Checkpoints {
     started.on("message", () => {
       isRunning = false;
     });
-    // If the thread dies, it is not started again: commits checkpoint from then on, only slower.
+    // A thread that dies isn't restarted: from then on commits do the checkpoints, which is slower.
     ended = once(started, "exit").catch(() => undefined);
     db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     return started;

@@ -51,7 +51,7 @@ export function createCommit(
     return expect.notAfter !== undefined && at > expect.notAfter ? { kind: "too_late", now: at } : undefined;
   }
 
-  /** Undefined: the submission was to be new, and is not. */
+  /** Undefined: a create whose id already exists. */
   function writeRow(change: Change, stored: StoredRow | undefined): number | undefined {
     if (stored === undefined) return rows.insert(change);
     rows.update(stored, change);
@@ -81,7 +81,7 @@ export function createCommit(
     for (const link of reviewLinksIn(side)) putReviewLink(link);
     for (const key of change.dropJobs) jobs.drop(tenant, key);
     jobs.put(change);
-    if (change.erase === true) erase(sid, change);
+    if (change.erase === true || change.redact !== undefined) erase(sid, change);
     publish(change, at);
     return { kind: "committed", at };
   };

@@ -25,7 +25,7 @@ const OF_SUBMISSION = ["tenant", "submission_id", "intake_id"] as const;
 /** Tables whose rows take columns from their submission, or have no key of their own. */
 const SELECT: { [Kind in CopyKind]?: Sql<CopiedRow<Kind>> } = {
   submissions: sql`SELECT ${pick(submissions, "s")} FROM ${submissions} AS s ORDER BY s.sid`,
-  tokens: sql`SELECT ${pick(submissions, "s", ...OF_SUBMISSION)}, ${pick(tokens, "t", ...columnsOf(tokens, ...OF_SUBMISSION))}
+  tokens: sql`SELECT ${pick(submissions, "s", "submission_id")}, ${pick(tokens, "t", ...columnsOf(tokens, "submission_id"))}
     FROM ${tokens} AS t CROSS JOIN ${submissions} AS s ON s.sid = t.sid ORDER BY t.sid, t.version`,
   events: sql`SELECT ${pick(submissions, "s", ...OF_SUBMISSION)}, ${pick(events, "e", ...columnsOf(events, ...OF_SUBMISSION))}
     FROM ${events} AS e CROSS JOIN ${submissions} AS s ON s.sid = e.sid ORDER BY e.position`,
@@ -45,6 +45,8 @@ const KEYS: { [Kind in CopyKind]?: string } = {
   jobs: "tenant, key",
   webhooks: "webhook_id",
   publications: "submission_id",
+  incidents: "incident_id",
+  blocks: "block_id",
 };
 
 /** Rows in the order of their keys: the same order however often they are read. */
@@ -90,17 +92,17 @@ function* copiedRows<Kind extends CopyKind>(db: Database, kind: Kind, skip: numb
   }
 }
 
-/** Whatever is written to the file moves at least one of these. */
+/** Every write to the file changes at least one of these. */
 const MARKS = `SELECT (SELECT checks FROM secret_checks), ${LAST_POSITION}, (SELECT sum(revision) FROM submissions),
   (SELECT group_concat(hex(digest) || retired || updated_at) FROM intakes), (SELECT group_concat(key_id || revoked) FROM api_keys),
   (SELECT max(record_id) FROM records), (SELECT sum(live_until) FROM records),
   (SELECT sum(run_at + attempt + leased_until) FROM jobs),
   (SELECT group_concat(webhook_id || revision || state || claim || next_attempt_at || leased_until) FROM webhooks),
-  (SELECT sum(stamped_at) FROM publications)`;
+  (SELECT sum(stamped_at) FROM publications), (SELECT sum(revision) FROM incidents), (SELECT group_concat(block_id) FROM blocks)`;
 
-/** Opens the file for itself alone: another process that has it open, or opens it later, is in the way of one of the two. */
+/** Opens the file exclusively. Fails if another process has it open, and makes others fail while it is open. */
 function openAlone(file: string): Database {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
+  if (!existsSync(file)) throw new Error(`The file ${file} doesn't exist. Check the path.`);
   const db = new Sqlite(file, { fileMustExist: true, timeout: 0 });
   try {
     db.pragma("locking_mode = EXCLUSIVE");
@@ -111,7 +113,7 @@ function openAlone(file: string): Database {
     db.close();
     if (!isBusy(error)) throw error;
     throw new Error(
-      `${file} is open in another process: stop the server that serves it. What it wrote during the copy would be left behind.`,
+      `${file} is open in another process, whose writes would be missing from the copy: stop the server, then run the copy again.`,
       { cause: error },
     );
   }
@@ -122,7 +124,7 @@ export function openCopySource(file: string): CopySource {
   const db = openAlone(file);
   try {
     if (pendingMigrations(db).length > 0) {
-      throw new Error(`${file} has the schema of an older FormBridge: run formbridge migrate on it first.`);
+      throw new Error(`${file} has the schema of an older FormBridge. Run formbridge migrate on it first.`);
     }
     const count = (kind: CopyKind): number => db.prepare<[], number>(`SELECT count(*) FROM ${kind}`).pluck().get() ?? 0;
     const counts = Object.fromEntries(COPY_KINDS.map((kind) => [kind, count(kind)])) as CopyCounts;

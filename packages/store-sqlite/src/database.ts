@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** Long enough for a command that writes a row, not for one that forgot to end. */
+/** Long enough for a command to write a row, but not for one that hangs. */
 const BUSY_TIMEOUT_MS = 1_000;
 /**
  * Once a thread checkpoints, a commit does so only when the log has this many pages. Under steady load the log starts over only after
@@ -11,11 +11,11 @@ export const LOG_PAGES = 32_000;
 /** Enough for reads of a file with millions of tokens. */
 const CACHE_KIB = 32_768;
 
-/** Opens the file as FormBridge uses it, and creates it when absent. The schema is `migrate`'s business. */
+/** Opens the file as FormBridge uses it, and creates it when absent. The schema is up to `migrate`. */
 export function openDatabase(file: string): Database {
   const db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   db.pragma("journal_mode = WAL");
-  // WAL with NORMAL may lose the last commits when the power fails; an answered commit must not be lost.
+  // WAL with NORMAL may lose the last commits in a power failure; an acknowledged commit must not get lost.
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = ON");
   db.pragma("temp_store = MEMORY");

@@ -24,7 +24,7 @@ export function createEventWriter(db: Database): (sid: number, change: Change, e
   return (sid, change, event) => void insert(eventToWrite(change, event), sid);
 }
 
-/** Streams and types go in as JSON arrays: one statement for every filter. */
+/** Streams and types are passed as JSON arrays, so that one statement serves every filter. */
 const WANTED = `e.stream IN (SELECT value FROM json_each(@streams))
   AND (@types IS NULL OR e.type IN (SELECT value FROM json_each(@types)))`;
 const wantedOf = ({ streams, types }: EventFilter) => ({
@@ -47,7 +47,7 @@ function takePage<Row extends { payload: string | null }>(rows: Iterable<Row>, l
 
 const isoOf = (at: Instant | undefined): string | null => (at === undefined ? null : toIso(at));
 
-/** A page of the feed looks at so many events at the most, however few of them are wanted. */
+/** A page of the feed reads at most this many events, however few of them match. */
 const FEED_WINDOW = 20_000;
 
 export function createEventLog(db: Database): EventLog {

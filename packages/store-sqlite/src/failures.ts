@@ -8,7 +8,7 @@ const codeOf = (error: unknown): string => (error instanceof SqliteError ? error
 
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith("SQLITE_BUSY");
 
-const REFUSED = "the database can't take the change";
+const REFUSED = "the database failed before the commit";
 
 /** Only COMMIT makes a group durable, so what failed before it was not applied. */
 export function failedBeforeCommit(error: unknown): StoreDown {
@@ -18,7 +18,7 @@ export function failedBeforeCommit(error: unknown): StoreDown {
     : new StoreDown(REFUSED, "not_applied", error);
 }
 
-/** After a failed sync nobody knows what the disk kept: the write may be there after a restart. */
+/** After a failed sync the outcome is unknown: the write may be there after a restart. */
 export function failedCommit(error: unknown): StoreDown {
   const isSafe = NOTHING_WRITTEN.some((prefix) => codeOf(error).startsWith(prefix));
   return new StoreDown(REFUSED, isSafe ? "not_applied" : "unknown", error);
@@ -29,6 +29,6 @@ export async function answer<T>(query: () => T): Promise<T> {
   try {
     return query();
   } catch (error) {
-    throw error instanceof StoreDown ? error : new StoreDown("the database can't answer", "not_applied", error);
+    throw error instanceof StoreDown ? error : new StoreDown("the database failed to read", "not_applied", error);
   }
 }

@@ -1,8 +1,8 @@
 import type { Handoff, Handoffs, Hash } from "@formbridge/core";
-import { columnsOf, fromJson, handoffKeyRows, handoffKeys, handoffRow, handoffs } from "@formbridge/store-sql";
+import { columnsOf, fromJson, handoffKeyRows, handoffKeys, handoffRow, handoffs, LAST_ID } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import { pick, prepare, prepareCount, prepareInsert, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 /** Writes a hand-off whole; only inside a commit's transaction. */
@@ -38,11 +38,19 @@ export function createHandoffs(db: Database, writer: Writer): Handoffs {
     db,
     sql`SELECT ${pick(handoffs, "h", "doc")} FROM ${handoffs} AS h WHERE h.submission_id = ? ORDER BY h.handoff_id DESC`,
   );
+  const byTenant = prepare(
+    db,
+    sql`SELECT ${pick(handoffs, "h", "doc")} FROM ${handoffs} AS h WHERE h.tenant = ? AND h.handoff_id < ? ORDER BY h.handoff_id DESC LIMIT ?`,
+  );
+  const count = prepareCount(db, "handoffs");
   const forget = db.prepare(
     "DELETE FROM handoffs WHERE handoff_id IN (SELECT handoff_id FROM handoffs WHERE forget_after < ? ORDER BY forget_after LIMIT ?)",
   );
   return {
     ofSubmission: (submissionId) => answer(() => ofSubmission.all(submissionId).map(({ doc }) => fromJson(doc))),
+    list: ({ tenant, before = LAST_ID }, limit) =>
+      answer(() => byTenant.all(tenant, before, limit).map(({ doc }) => fromJson(doc))),
+    count: ({ tenant }, atMost) => answer(() => count.get(tenant, atMost) ?? 0),
     forgetExpired: (before, limit) => writer.write(() => forget.run(before, limit).changes),
   };
 }

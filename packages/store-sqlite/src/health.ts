@@ -4,7 +4,7 @@ import type { Writer } from "./writer.ts";
 
 export type HealthCheck = () => Promise<Health>;
 
-/** Reads; and after a write that failed, writes: only a write that succeeds shows that the store can write again. */
+/** Reads; after a failed write it also writes, because only a successful write shows that the store works again. */
 export function createHealthCheck(db: Database, writer: Writer): HealthCheck {
   const read = db.prepare("SELECT count(*) FROM schema_migrations");
   // Nobody reads this number. Setting it writes a page and syncs it, as every commit does.

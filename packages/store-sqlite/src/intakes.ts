@@ -3,7 +3,7 @@ import { columnsOf, definitions, fromJson, intakeOf, intakes, toJson } from "@fo
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import type { ReadCache } from "./read-cache.ts";
-import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import { pick, prepare, prepareCount, prepareInsert, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 const SELECT = sql`SELECT ${pick(intakes, "i", "tenant", "source", "digest", "retired", "updated_at")},
@@ -24,9 +24,7 @@ export function createIntakes(db: Database, cache: ReadCache, writer: Writer): I
     "UPDATE intakes SET retired = 1, updated_at = ? WHERE id = ? AND tenant = ? AND retired = 0",
   );
   const put = createPut(db);
-  const count = db
-    .prepare<[string, number], number>("SELECT count(*) FROM (SELECT 1 FROM intakes WHERE tenant = ? LIMIT ?)")
-    .pluck();
+  const count = prepareCount(db, "intakes");
   return {
     get: (id) =>
       answer(() => {

@@ -5,7 +5,7 @@ import { answer } from "./failures.ts";
 import { pick, prepare, prepareInsert, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
-// From one lane to the next by the index, however many jobs wait in each.
+// Skips from lane to lane in the index, however many jobs wait in each.
 const LANES = `WITH RECURSIVE lanes (lane) AS (
     SELECT min(lane) FROM jobs
     UNION ALL
@@ -45,7 +45,7 @@ export function createJobs(db: Database, now: () => Instant, writer: Writer): Jo
   }
 
   return {
-    // Looking costs nothing; only a worker that finds work takes the write lock and waits for the disk.
+    // Checking is cheap; only a worker that finds work takes the write lock and waits for the disk.
     async claim(wanted) {
       const [first] = await answer(() => dueJobs(now(), { ...wanted, limit: 1 }));
       if (first === undefined) return [];

@@ -3,7 +3,7 @@ import { apiKeyRow, apiKeys, columnsOf, fromJson, type Json } from "@formbridge/
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import type { ReadCache } from "./read-cache.ts";
-import { pick, prepare, prepareInsert, sql } from "./sql.ts";
+import { pick, prepare, prepareCount, prepareInsert, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 interface Sources {
@@ -23,13 +23,11 @@ export function createKeys(db: Database, { now, cache, writer }: Sources): Keys 
     text: `${SELECT.text} AND k.tenant = ? AND k.key_id > ? ORDER BY k.key_id LIMIT ?`,
   });
   const add = prepareInsert(db, apiKeys, { columns: columnsOf(apiKeys), verb: "INSERT OR IGNORE" });
-  // The row stays, so that the same key can't be added again.
-  const revoke = db.prepare("UPDATE api_keys SET revoked = 1 WHERE key_id = ? AND tenant = ? AND revoked = 0");
-  const count = db
-    .prepare<[string, number], number>(
-      "SELECT count(*) FROM (SELECT 1 FROM api_keys WHERE tenant = ? AND revoked = 0 LIMIT ?)",
-    )
-    .pluck();
+  // The row stays without its names, so that the same key can't be added again.
+  const revoke = db.prepare(
+    "UPDATE api_keys SET revoked = 1, doc = '{}' WHERE key_id = ? AND tenant = ? AND revoked = 0",
+  );
+  const count = prepareCount(db, "api_keys", "revoked = 0");
   return {
     find: (hash) =>
       answer(() => {

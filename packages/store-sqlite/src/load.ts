@@ -11,7 +11,7 @@ import { BY_HASH, TOKEN } from "./tokens.ts";
 const SNAPSHOT = pick(submissions, "s", "doc", "sealed_fields", "sealed_token");
 
 export function createLoader(db: Database, now: () => Instant, cache: ReadCache): (query: LoadQuery) => Loaded {
-  // Token and row in one statement, so that they are of the same moment.
+  // Token and row in one statement, so that both are read from the same snapshot.
   const byToken = prepare(db, sql`SELECT ${SNAPSHOT}, ${TOKEN} WHERE ${BY_HASH}`);
   const byId = prepare(db, sql`SELECT ${SNAPSHOT} FROM ${submissions} AS s WHERE s.submission_id = ? AND s.tenant = ?`);
   const byIntake = prepare(

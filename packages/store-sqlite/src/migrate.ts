@@ -18,7 +18,7 @@ function appliedTo(db: Database): Applied[] {
   return db.prepare<[], Applied>("SELECT id, name FROM schema_migrations ORDER BY id").all();
 }
 
-/** The steps that this database lacks, in order. Changes nothing; throws on a database that other code has written. */
+/** The steps that this database lacks, in order. Changes nothing; throws if other code created the database. */
 export function pendingMigrations(db: Database, known: readonly Migration[] = MIGRATIONS): Migration[] {
   const steps = appliedTo(db);
   const applied = steps.at(-1)?.id ?? 0;
@@ -39,7 +39,7 @@ export function pendingMigrations(db: Database, known: readonly Migration[] = MI
   return known.filter((migration) => migration.id > applied);
 }
 
-/** Brings the schema up to date, all steps or none, and answers those it took. Safe to run twice, and by two processes at once. */
+/** Brings the schema up to date, all steps or none, and returns the steps it ran. Safe to run twice, and concurrently. */
 export function migrate(db: Database, known: readonly Migration[] = MIGRATIONS): Migration[] {
   if (pendingMigrations(db, known).length === 0) return [];
   return db

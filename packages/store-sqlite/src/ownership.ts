@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 
-/** This process serves the file; nobody else may until it is released, or the process ends. */
+/** This process serves the file; no other may until the claim is released or the process ends. */
 export interface Ownership {
   release(): void;
 }
@@ -8,7 +8,7 @@ export interface Ownership {
 const BUSY = "SQLITE_BUSY";
 
 /**
- * Claims a database file for the one process that serves it; undefined when another process (or this one) has it already. Commands that
+ * Claims a database file for the one process that serves it; undefined if it is already claimed. Commands that
  * only read, or write a row, need no claim.
  *
  * The claim is an exclusive lock on an empty database beside the file. The operating system drops the lock with the process, so a

@@ -21,7 +21,7 @@ import { answer } from "./failures.ts";
 import { pick, prepare, prepareInsert, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
-/** Only inside a commit's transaction, whose moment is the stamp. */
+/** Only inside a commit's transaction, whose time is the stamp. */
 export function createPublicationWriter(db: Database): (change: Change, at: Instant) => void {
   const put = prepareInsert(db, publications, {
     columns: columnsOf(publications),
@@ -59,7 +59,7 @@ export function createPublications(
        SELECT submission_id FROM publications WHERE intake_id = ? AND status = ? LIMIT ?)`,
   );
   return {
-    // A transaction takes its moment and commits without a pause, so no read ever falls in between.
+    // A transaction reads the clock and commits synchronously, so no read happens in between.
     horizon: () => answer(now),
     list: (filter, { limit, after, rows }) =>
       answer(() => {

@@ -4,8 +4,8 @@ const MAX_ENTRIES = 10_000;
 
 /**
  * Caches what is read on every request and hardly ever changes: API keys, and which definition an intake has. Before an entry is used,
- * SQLite is asked whether any other connection has committed since (`data_version`), so a read is never older than the last commit of
- * any process. Writes through this connection don't count there: whoever makes one calls `forget`.
+ * SQLite reports whether any other connection has committed since (`data_version`), so a read is never older than the last commit of
+ * any process. It doesn't count writes through this connection: they must call `forget`.
  */
 export interface ReadCache {
   get<Value>(key: string, read: () => Value): Value;
@@ -23,7 +23,7 @@ export function createReadCache(db: Database): ReadCache {
       seen = current;
       if (entries.has(key)) return entries.get(key) as Value;
       const value = read();
-      // What is not there is not cached: anybody can ask for endless things that are not there.
+      // Misses aren't cached: anybody can ask for any number of names that don't exist.
       if (value !== undefined) entries.set(key, value);
       return value;
     },

@@ -49,7 +49,7 @@ export function createRecordWriter(db: Database) {
     drop(sid: number, { dropKeys = [] }: Change, at: Instant): void {
       for (const { operation, hash } of dropKeys) drop.run(sid, operation, hash, at);
     },
-    /** From now on the records that wait for the submission's end expire too. */
+    /** The submission has ended: records that were kept until then now get a time to expire. */
     submissionEnded(sid: number, endedAt: Instant): void {
       end.run(endedAt, sid);
     },

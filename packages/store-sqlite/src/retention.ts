@@ -1,11 +1,12 @@
 import type { Change, Hash, Instant, Retention } from "@formbridge/core";
-import { dueOf, ERASED_RECORD, records, submissions } from "@formbridge/store-sql";
+import { dueOf, ERASED_RECORD, events as eventRows, eventToWrite, records, submissions } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import { assign, pick, prepare, sql, valuesOf } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 const ERASED_COLUMNS = ["fingerprint", "principal", "answer", "answer_by"] as const;
+const REDACTED = ["actor", "actor_salt", "payload", "payload_salt"] as const;
 
 /** Erases what belongs to a submission beside its row; only inside a commit's transaction, after its events were appended. */
 export function createEraser(db: Database): (sid: number, change: Change) => void {
@@ -17,10 +18,16 @@ export function createEraser(db: Database): (sid: number, change: Change) => voi
   const forgetHandoffs = db.prepare("DELETE FROM handoffs WHERE submission_id = ?");
   const forgetLinks = db.prepare("DELETE FROM review_links WHERE submission_id = ?");
   const eraseRecords = db.prepare(`UPDATE records SET ${assign(records, ...ERASED_COLUMNS)} WHERE sid = ?`);
-  return (sid, { row, events }) => {
-    const { submissionId } = row.submission;
-    eraseEvents.run(sid, JSON.stringify(events.map(({ eventId }) => eventId)));
-    forgetTokens.run(sid);
+  const redact = db.prepare(`UPDATE events SET ${assign(eventRows, ...REDACTED)} WHERE sid = ? AND event_id = ?`);
+  return (sid, change) => {
+    const { submissionId } = change.row.submission;
+    if (change.erase === true) {
+      eraseEvents.run(sid, JSON.stringify(change.events.map(({ eventId }) => eventId)));
+      forgetTokens.run(sid);
+    }
+    for (const event of change.redact ?? []) {
+      redact.run(...valuesOf(REDACTED, eventToWrite(change, event)), sid, event.eventId);
+    }
     forgetHandoffs.run(submissionId);
     forgetLinks.run(submissionId);
     eraseRecords.run(...valuesOf(ERASED_COLUMNS, ERASED_RECORD), sid);
@@ -28,7 +35,7 @@ export function createEraser(db: Database): (sid: number, change: Change) => voi
 }
 
 const ENDED = "ended_at IS NOT NULL AND erased_at IS NULL";
-// From one definition to the next by the index, however many submissions each has.
+// Skips from definition to definition in the index, however many submissions each has.
 const DEFINITIONS = `WITH RECURSIVE found (definition) AS (
     SELECT min(definition) FROM submissions WHERE ${ENDED}
     UNION ALL
@@ -53,7 +60,7 @@ export function createRetention(db: Database, writer: Writer): Retention {
     definitions: () => answer(() => definitions.all()),
     endedBefore: (before, { definition, limit }) => answer(() => ended.all(definition, before, limit).map(dueOf)),
     async removeErased(before, limit) {
-      // Looking costs nothing; only what is found is worth the write lock.
+      // Checking is cheap; take the write lock only if something was found.
       if ((await answer(() => erased.get(before, 1))) === undefined) return 0;
       return writer.write(() => {
         const sids = erased.all(before, limit);

@@ -2,17 +2,17 @@
  * The tables of a SQLite file. Their columns are those of `packages/store-sql`, with two differences:
  *
  * - `sid` is a submission's row number in this file. Tokens, events and records hold it in place of tenant, intake and submission id,
- *   which are read from the submission: they are the bulk of the file, and are written with every commit.
+ *   which are read from the submission. These tables make up most of the file, and every commit writes to them.
  * - Hashes are bytes.
  *
- * What a commit writes, entry by entry, and who reads it:
+ * What a commit writes, and which query needs it:
  *
  *   submissions            1  the row: every load
  *     submission_id        1  load by id                              only by a create
  *     by_state             1  lists, tenants                          by a create, or when the state changes
  *     by_intake            1  lists of an intake                      only by a create
  *     by_creator           1  lists of an agent's own submissions     only by a create
- *     expiring, to_warn    2  the sweep; lists                        by a create, or when one of these moves
+ *     expiring, to_warn    2  the sweep; lists                        by a create, or when one of these changes
  *     to_erase, to_remove  1  retention                               when it ends, or is erased
  *   tokens                 1  load by token, through by_hash          each write that rotates the token
  *     by_hash              1
@@ -26,10 +26,10 @@
  *     due                  1
  *
  * So a create without a key, with three events, is 16 entries; a setFields, with two, is 8. An UPDATE rewrites an index when it names
- * one of its columns, also with the old value: commits that move nothing use a statement that names none (`submission-rows.ts`).
+ * one of its columns, even with the same value, so commits that change none use a statement that names none (`submission-rows.ts`).
  *
- * Random keys reach every page of their index, so `tokens_by_hash` holds the first 8 of 32 bytes: the index of millions of tokens
- * stays in memory. If two tokens ever shared these bytes, the later write would be refused, and a retry draws another token.
+ * Random keys touch every page of their index, so `tokens_by_hash` holds the first 8 of 32 bytes: the index of millions of tokens
+ * stays in memory. If two tokens ever shared these bytes, the later write would be refused, and a retry generates another token.
  *
  * `payload` is the last column of events: looking for events doesn't read large payloads. Positions are never reused (AUTOINCREMENT),
  * also when the last event is removed: readers of the feed have passed it.
@@ -94,6 +94,7 @@ const schema: Migration = {
       doc TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX handoffs_by_submission ON handoffs (submission_id, handoff_id);
+    CREATE INDEX handoffs_by_tenant ON handoffs (tenant, handoff_id);
     CREATE INDEX handoffs_to_forget ON handoffs (forget_after);
 
     CREATE TABLE handoff_keys (
@@ -133,7 +134,7 @@ const schema: Migration = {
     CREATE INDEX webhooks_by_tenant ON webhooks (tenant, webhook_id);
     CREATE INDEX webhooks_due ON webhooks (next_attempt_at) WHERE state = 'active';
 
-    -- Outlive their submissions: whoever harvested a record is told for ever that it is gone.
+    -- Kept after their submissions are gone: harvesters that have seen a record must learn that it was deleted.
     CREATE TABLE publications (
       submission_id  TEXT PRIMARY KEY,
       tenant         TEXT NOT NULL,
@@ -144,6 +145,17 @@ const schema: Migration = {
     CREATE INDEX publications_by_stamp ON publications (stamped_at, submission_id);
     CREATE INDEX publications_by_intake ON publications (intake_id, stamped_at, submission_id);
     CREATE INDEX publications_by_status ON publications (intake_id, status);
+
+    CREATE TABLE incidents (
+      incident_id TEXT PRIMARY KEY, tenant TEXT NOT NULL, cause TEXT NOT NULL, number INTEGER NOT NULL, revision INTEGER NOT NULL,
+      kind TEXT NOT NULL, state TEXT NOT NULL, submission_id TEXT, last_seen_at INTEGER NOT NULL, due_at INTEGER,
+      doc TEXT NOT NULL, UNIQUE (cause, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX incidents_by_tenant ON incidents (tenant, incident_id);
+    CREATE INDEX incidents_due ON incidents (due_at) WHERE due_at IS NOT NULL;
+    CREATE TABLE blocks (
+      block_id TEXT PRIMARY KEY, tenant TEXT NOT NULL, ends_at INTEGER NOT NULL, doc TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
 
     CREATE TABLE secret_checks (
       single INTEGER PRIMARY KEY CHECK (single = 1), checks TEXT NOT NULL

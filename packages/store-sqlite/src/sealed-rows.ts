@@ -4,12 +4,12 @@ import { answer } from "./failures.ts";
 import type { Writer } from "./writer.ts";
 
 interface Place {
-  /** Names a row; `first` comes before all of them. */
+  /** Identifies a row; `first` sorts before all of them. */
   key: string;
   first: string | number;
   /** The columns that hold sealed values. */
   texts: readonly string[];
-  /** What these are bound to, where another table has it. */
+  /** What the sealed values are bound to, if it is in another table. */
   bound?: string;
 }
 

@@ -1,6 +1,16 @@
 /** Statements on the typed tables of `packages/store-sql`, in SQLite's dialect. */
-import { type ColumnOf, createSql, kindOf, type Row, type Sql, type Table } from "@formbridge/store-sql";
+import {
+  type ColumnOf,
+  createSql,
+  kindOf,
+  type Row,
+  type Sql,
+  type SqlRunner,
+  type Table,
+} from "@formbridge/store-sql";
 import type { Database, RunResult, Statement } from "better-sqlite3";
+import { answer } from "./failures.ts";
+import type { Writer } from "./writer.ts";
 
 export const { sql, pick } = createSql({
   schema: "",
@@ -13,6 +23,14 @@ export const prepare = <Result, Values extends Value[] = Value[]>(
   db: Database,
   { text }: Sql<Result>,
 ): Statement<Values, Result> => db.prepare<Values, Result>(text);
+
+/** The number of a tenant's rows, counted up to a limit. */
+export const prepareCount = (db: Database, table: string, condition = "true"): Statement<[string, number], number> =>
+  db
+    .prepare<[string, number], number>(
+      `SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE tenant = ? AND ${condition} LIMIT ?)`,
+    )
+    .pluck();
 
 /** A value to bind. SQLite has no booleans. */
 const bound = (value: unknown): Value => (typeof value === "boolean" ? Number(value) : (value as Value));
@@ -48,4 +66,14 @@ export function prepareInsert<T extends Table, Name extends ColumnOf<T>>(
     `${verb} INTO ${table.name} (${[...columns, ...own].join(", ")}) VALUES (${places.join(", ")}) ${conflict}`,
   );
   return (row, ...rest) => statement.run(...valuesOf(columns, row), ...rest);
+}
+
+/** Runs the statements that both SQL stores share. */
+export function createRunner(db: Database, writer: Writer): SqlRunner {
+  const all = <Result>({ text }: Sql<Result>, values: Value[]): Result[] =>
+    db.prepare<object, Result>(text).all(Object.fromEntries(values.map((value, index) => [index + 1, value])));
+  return {
+    read: (statement, values) => answer(() => all(statement, values)),
+    write: (statement, values) => writer.write(() => all(statement, values)),
+  };
 }

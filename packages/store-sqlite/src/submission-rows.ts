@@ -14,7 +14,7 @@ const MOMENTS = ["state", "editable", "expires_at", "warn_at", "ended_at"] as co
 const QUIET = ["version", "revision", "sealed_fields", "doc"] as const;
 const ERASED = ["created_by", "erased_at"] as const;
 
-/** What a commit needs to know of the row that it is about to replace. */
+/** What a commit needs to know about the row that it replaces. */
 export type StoredRow = { sid: number } & Pick<
   Row<typeof submissions>,
   "tenant" | "revision" | "state" | "expires_at" | "warn_at" | "ended_at"
@@ -43,7 +43,7 @@ export function createRowWriter(db: Database) {
 
   return {
     stored: (submissionId: string): StoredRow | undefined => select.get(submissionId),
-    /** Undefined: there is one with this id. */
+    /** Undefined: the id already exists. */
     insert(change: Change): number | undefined {
       const row = submissionToWrite(change);
       // A create without a token is refused by NOT NULL.

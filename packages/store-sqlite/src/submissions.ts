@@ -5,7 +5,7 @@ import type { Database, Statement } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import { pick, prepare, sql } from "./sql.ts";
 
-/** From one tenant to the next by the index, however many submissions each has. */
+/** Skips from tenant to tenant in the index, however many submissions each has. */
 const TENANTS = `WITH RECURSIVE found (tenant) AS (
     SELECT min(tenant) FROM submissions
     UNION ALL
@@ -83,7 +83,7 @@ interface Condition {
   values: (string | number)[];
 }
 
-/** A filter with more values than this looks through more rows instead: SQLite bounds how many branches a query has. */
+/** SQLite limits the branches of a query. A filter with more values than this scans more rows instead. */
 const MAX_BRANCHES = 20;
 
 function branchesOf({ tenant, states, expiredBefore, intakeIds, createdById }: SubmissionFilter): Condition[] {
@@ -95,7 +95,7 @@ function branchesOf({ tenant, states, expiredBefore, intakeIds, createdById }: S
       sql: `${sql} AND NOT (editable = 1 AND expires_at < ?)`,
       values: [...values, expiredBefore],
     }));
-    // Few as a rule, since they are swept: by the index of deadlines, and sorted.
+    // Usually few, because the sweep removes them: found by the index of deadlines, then sorted.
     const overdue = { sql: "tenant = ? AND editable = 1 AND expires_at < ?", values: [tenant, expiredBefore] };
     return states.includes("expired") ? [...intime, overdue] : intime;
   }
@@ -108,10 +108,10 @@ function branchesOf({ tenant, states, expiredBefore, intakeIds, createdById }: S
   return ofStates(SUBMISSION_STATES);
 }
 
-/** As a limit: none. */
+/** As a LIMIT: no limit. */
 const ALL = -1;
 
-/** The plus keeps the tenant from choosing the index: few are overdue, and the index of deadlines finds them. */
+/** The plus keeps SQLite from using an index by tenant: few are overdue, and the index of deadlines finds them. */
 const overdueIn = (tenant: string, before: number): Condition => ({
   sql: "+tenant = ? AND editable = 1 AND expires_at < ?",
   values: [tenant, before],
@@ -129,7 +129,7 @@ function conditionsOf(filter: SubmissionFilter, { before, after }: Position): Co
   if (before !== undefined) parts.push({ sql: "AND submission_id < ?", value: before });
   if (after !== undefined) parts.push({ sql: "AND submission_id > ?", value: after });
   if (intakeIds !== undefined && (states !== undefined || distinct(intakeIds).length > MAX_BRANCHES)) {
-    // The plus keeps this condition from choosing the index, which would lose the order.
+    // The plus keeps SQLite from using the index by intake, which would lose the order.
     parts.push({ sql: "AND +intake_id IN (SELECT value FROM json_each(?))", value: JSON.stringify(intakeIds) });
   }
   if (createdById !== undefined) parts.push({ sql: "AND created_by = ?", value: toJson(createdById) });

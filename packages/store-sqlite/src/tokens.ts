@@ -18,7 +18,7 @@ const FROM = sql`FROM ${tokens} AS t JOIN ${submissions} AS s ON s.sid = t.sid`;
 /** The columns of a token and where they come from: `t` is the token, `s` its submission. */
 export const TOKEN = computed<NonNullable<(typeof COLUMNS)["result"]>>(`${COLUMNS.text} ${FROM.text}`);
 
-/** Takes the hash twice: for the index, which holds its first bytes, and whole. */
+/** Binds the hash twice: its first bytes for the index, and all of it. */
 export const BY_HASH = "substr(t.hash, 1, 8) = unhex(substr(?, 1, 16)) AND t.hash = unhex(?)";
 
 /** Writes the token that a change issues; only inside its transaction. */

@@ -12,7 +12,7 @@ import {
 import type { Database } from "better-sqlite3";
 import { LAST_POSITION } from "./events.ts";
 import { answer } from "./failures.ts";
-import { assign, pick, prepare, prepareInsert, sql, valuesOf } from "./sql.ts";
+import { assign, pick, prepare, prepareCount, prepareInsert, sql, valuesOf } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 const STORED = pick(webhooks, "w", "doc", ...PROGRESS);
@@ -37,9 +37,7 @@ export function createWebhooks(db: Database, now: () => Instant, writer: Writer)
     `UPDATE webhooks SET ${assign(webhooks, ...PROGRESS)}, leased_until = 0 WHERE ${ONE} AND claim = ?`,
   );
   const claims = createClaims(db);
-  const count = db
-    .prepare<[string, number], number>("SELECT count(*) FROM (SELECT 1 FROM webhooks WHERE tenant = ? LIMIT ?)")
-    .pluck();
+  const count = prepareCount(db, "webhooks");
   return {
     add: (webhook, atMost = Number.MAX_SAFE_INTEGER) => writer.write((at) => add(askedRow(webhook), atMost, at)),
     get: ({ tenant, webhookId }) =>
@@ -56,7 +54,7 @@ export function createWebhooks(db: Database, now: () => Instant, writer: Writer)
     },
     hold: (which, leaseMs) => writer.write((at) => claims.hold(which, { at, leaseMs })),
     remove: ({ tenant, webhookId }) => writer.write(() => remove.run(webhookId, tenant).changes === 1),
-    // Looking costs little; only a worker that finds work takes the write lock and waits for the disk.
+    // Checking is cheap; only a worker that finds work takes the write lock and waits for the disk.
     async claim(limit, leaseMs) {
       if ((await answer(() => anyDue.get({ at: now() }))) === undefined) return [];
       return writer.write((at) => claims.claim(limit, { at, leaseMs }));

@@ -1,23 +1,23 @@
 /**
  * Group commit: one transaction, and so one sync of the disk, for all writes that arrive in the same turn of the event loop.
  *
- *   write ──▶ queue ──setImmediate──▶ BEGIN IMMEDIATE · (savepoint, write)* · COMMIT ──▶ all answers
+ *   write ──▶ queue ──setImmediate──▶ BEGIN IMMEDIATE · (savepoint, write)* · COMMIT ──▶ all results
  *
- * A write that throws is undone to its savepoint and fails alone. Nobody is answered before the COMMIT, also not with a refusal: it may
- * tell of a write earlier in the same group. While the disk syncs the process waits, and the next requests queue up in their sockets:
- * the slower the disk, the larger the groups.
+ * A write that throws is rolled back to its savepoint and fails alone. No result is returned before the COMMIT, not even a refusal: it
+ * may depend on an earlier write of the same group. While the disk syncs, the process is blocked and the next requests queue up in their
+ * sockets: the slower the disk, the larger the groups.
  */
 import { type Instant, StoreDown } from "@formbridge/core";
 import type { Database } from "better-sqlite3";
 import { failedBeforeCommit, failedCommit, isBusy } from "./failures.ts";
 
 const MAX_GROUP = 256;
-/** How long a group waits for a command in another process that writes. Reads go on meanwhile. */
+/** How long a group waits while a command in another process writes. Reads continue meanwhile. */
 const BUSY_MS = 1_000;
 const RETRY_MS = 5;
 
 export interface Writer {
-  /** Runs `work` in the next transaction, whose moment it is given. Resolves with what it returns once that is durable. */
+  /** Runs `work` in the next transaction and passes it the transaction's time. Resolves with its result once that is durable. */
   write<Result>(work: (at: Instant) => Result): Promise<Result>;
   /** The last transaction failed. */
   isFailing(): boolean;
@@ -70,7 +70,7 @@ export function createWriter(db: Database, { now, onGroup }: WriterOptions): Wri
     try {
       if (db.inTransaction) rollback.run();
     } catch {
-      // The transaction stays open, so the next BEGIN fails, and its group learns that the store is down.
+      // The transaction stays open, so the next BEGIN fails, and its group is rejected as `StoreDown`.
     }
   }
 

@@ -5,7 +5,7 @@ import type { Access, Breaker } from "./breaker.ts";
 type Kind = Access | "own";
 type PortName = Exclude<
   keyof Backend,
-  "close" | "releaseLeases" | "sizes" | "isShared" | "jobsWaiting" | "connectionsInUse"
+  "close" | "releaseLeases" | "alarmWindows" | "sizes" | "isShared" | "jobsWaiting" | "connectionsInUse"
 >;
 
 /** How every method of every port uses the backend. */
@@ -20,7 +20,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
   intakes: { get: "read", definition: "read", list: "read", count: "read", put: "write", retire: "write" },
   keys: { find: "read", get: "read", list: "read", count: "read", add: "write", revoke: "write" },
   submissions: { list: "read", count: "read", tenants: "read" },
-  handoffs: { ofSubmission: "read", forgetExpired: "write" },
+  handoffs: { ofSubmission: "read", list: "read", count: "read", forgetExpired: "write" },
   webhooks: {
     add: "write",
     get: "read",
@@ -42,6 +42,17 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
     earliest: "read",
     restamp: "write",
   },
+  incidents: {
+    add: "write",
+    get: "read",
+    latest: "read",
+    update: "write",
+    list: "read",
+    count: "read",
+    due: "read",
+    forget: "write",
+  },
+  blocks: { add: "write", remove: "write", list: "read", forget: "write" },
   secretChecks: { list: "read", replace: "write" },
   sealedRows: { page: "read", replace: "write" },
 };
@@ -76,6 +87,9 @@ export function guardBackend(backend: Backend, breaker: Breaker): Backend {
     reviewLinks: guard("reviewLinks"),
     retention: guard("retention"),
     publications: guard("publications"),
+    incidents: guard("incidents"),
+    blocks: guard("blocks"),
+    ...(backend.alarmWindows && { alarmWindows: backend.alarmWindows }),
     ...(backend.releaseLeases && { releaseLeases: backend.releaseLeases }),
     secretChecks: guard("secretChecks"),
     sealedRows: guard("sealedRows"),

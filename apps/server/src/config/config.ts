@@ -3,6 +3,7 @@ import type { Issuer, KeyTimes } from "@formbridge/auth-jwt";
 import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
 import type { SmtpOptions } from "@formbridge/outbound";
 import { parseRedisUrl, REDIS_URLS, type RedisAddress } from "@formbridge/store-redis";
+import { alarmsOf, countryHeaderOf } from "./alarm-settings.ts";
 import {
   type Backends,
   defaultBackend,
@@ -30,6 +31,7 @@ export type DatabaseChoice =
   | {
       kind: "postgres";
       url: string;
+      directUrl?: string;
       poolSize: number;
       connectTimeoutMs: number;
       statementTimeoutMs: number;
@@ -65,6 +67,7 @@ export interface Config {
   logLevel: string;
   telemetry: TelemetryChoice;
   trustProxy: boolean;
+  countryHeader?: string;
   allowTestHeaders: boolean;
   mcp: McpChoice;
   oai: OaiChoice;
@@ -139,6 +142,7 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read.oneOf("FORMBRIDGE_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     telemetry: telemetryOf(read),
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
+    ...countryHeaderOf(read),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
     mcp: mcpOf(read, { host: read.text("FORMBRIDGE_HOST"), publicUrl }),
     oai: oaiOf(read),
@@ -166,9 +170,9 @@ export function readConfig(env: Env = process.env): Config {
   };
 }
 
-/** The same environment with another database. */
+/** The same environment with another database, to which no direct URL of the environment leads. */
 export const readConfigOn = (databaseUrl: string): Config =>
-  readConfig({ ...process.env, FORMBRIDGE_DATABASE_URL: databaseUrl });
+  readConfig({ ...process.env, FORMBRIDGE_DATABASE_URL: databaseUrl, FORMBRIDGE_DATABASE_DIRECT_URL: "" });
 
 function operationSettings(read: Reader): Settings {
   return {
@@ -212,6 +216,7 @@ function operationSettings(read: Reader): Settings {
     webhookSecretGraceMs: read.number("FORMBRIDGE_WEBHOOK_SECRET_GRACE_MS"),
     listCountLimit: read.number("FORMBRIDGE_LIST_COUNT_LIMIT", { min: 1 }),
     harvestPageSize: read.number("FORMBRIDGE_OAI_PAGE_SIZE", { min: 1, max: 1000 }),
+    ...alarmsOf(read),
     rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),
   };
 }
@@ -302,11 +307,24 @@ function databaseOf(read: Reader, dataFolder: string): DatabaseChoice {
   if (url === "memory:") return { kind: "memory" };
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
   if (file !== undefined) return { kind: "sqlite", file: resolve(file) };
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { kind: "postgres", url, ...poolOf(read) };
+  if (isPostgres(url)) return { kind: "postgres", url, ...directOf(read), ...poolOf(read) };
   throw bad(
     "FORMBRIDGE_DATABASE_URL",
     withoutLogin(url),
     "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory:",
+  );
+}
+
+const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url);
+
+function directOf(read: Reader): { directUrl?: string } {
+  const directUrl = read.optional("FORMBRIDGE_DATABASE_DIRECT_URL");
+  if (directUrl === undefined) return {};
+  if (isPostgres(directUrl)) return { directUrl };
+  throw bad(
+    "FORMBRIDGE_DATABASE_DIRECT_URL",
+    withoutLogin(directUrl),
+    "postgres://<user>:<password>@<host>/<name> of the same database",
   );
 }
 
@@ -358,7 +376,7 @@ function secretsOf(text: string | undefined): string[] {
   return secrets;
 }
 
-const bad = (name: string, got: string, takes: string): ConfigError =>
+export const bad = (name: string, got: string, takes: string): ConfigError =>
   new ConfigError(`${name} is ${JSON.stringify(got)}; it takes ${takes}.`);
 
 export type Reader = ReturnType<typeof reader>;

@@ -22,6 +22,12 @@ const ms = (fallback: number, help: string): Setting => ({
 });
 const count = (fallback: number, help: string): Setting => ({ kind: "number", fallback, help });
 
+const alarm = (fallback: string, what: string): Setting => ({
+  kind: "text",
+  fallback,
+  help: `trips on more ${what} within a time: count/time, or off`,
+});
+
 /** All settings. `formbridge serve --help` prints this table. */
 export const SETTINGS = {
   FORMBRIDGE_HOST: { kind: "text", fallback: "127.0.0.1", help: "address to listen on" },
@@ -31,6 +37,10 @@ export const SETTINGS = {
     kind: "text",
     alias: "DATABASE_URL",
     help: "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory: (default: sqlite in the data folder)",
+  },
+  FORMBRIDGE_DATABASE_DIRECT_URL: {
+    kind: "text",
+    help: "postgres:// URL of the same database, around a pooler in transaction mode; set it if FORMBRIDGE_DATABASE_URL leads to one (default: none)",
   },
   FORMBRIDGE_DATABASE_POOL_SIZE: count(
     10,
@@ -119,9 +129,41 @@ export const SETTINGS = {
   FORMBRIDGE_NOTIFY_URL: {
     kind: "text",
     secret: true,
-    help: "webhook of yours that is notified of reviews, escalations, rejections, finalized submissions and expiry warnings (default: none)",
+    help: "webhook of yours that is notified of reviews, escalations, rejections, finalized submissions, expiry warnings and security incidents (default: none)",
   },
   FORMBRIDGE_SMTP_TIMEOUT_MS: ms(20_000, "how long the mail server may take for one mail"),
+  FORMBRIDGE_ALARMS: { kind: "text", fallback: "on", help: "security alarms: on or off" },
+  FORMBRIDGE_ALARM_TOKEN_SHARED: alarm("3/5m", "addresses that use one token"),
+  FORMBRIDGE_ALARM_TOKEN_ENUMERATION: alarm("100/1m", "submissions whose tokens one address uses"),
+  FORMBRIDGE_ALARM_FAILED_LOOKUPS: alarm("50/5m", "unknown tokens that one address presents"),
+  FORMBRIDGE_ALARM_EXPIRED_TOKEN_REUSED: alarm("5/1h", "uses of one expired token"),
+  FORMBRIDGE_ALARM_EXPIRED_TOKENS_PROBED: alarm("5/1h", "expired tokens that one address uses"),
+  FORMBRIDGE_ALARM_SUBMISSION_CONFLICTS: alarm("10/1h", "conflicts of one submission"),
+  FORMBRIDGE_ALARM_DORMANT_TOKEN: {
+    kind: "text",
+    fallback: "14d",
+    help: "trips when a token is used that nobody has used for longer: a time, or off",
+  },
+  FORMBRIDGE_ALARM_COUNTRY_CHANGED: {
+    kind: "text",
+    fallback: "1d",
+    help: "trips when a token is used in another country than it was created in, at most once in this time; or off",
+  },
+  FORMBRIDGE_ALARM_AGENT_AFTER_HANDOFF: {
+    kind: "text",
+    fallback: "1m",
+    help: "trips when an agent writes sooner than this after a human took over: a time, or off",
+  },
+  FORMBRIDGE_ALARM_RESPONSES: {
+    kind: "text",
+    help: "what the server does by itself: <alarm>:<response>+<response>, separated by commas; responses are revoke, reissue, block, notify_creator (default: none)",
+  },
+  FORMBRIDGE_ALARM_BLOCK_MS: ms(3_600_000, "how long an alarm blocks an address"),
+  FORMBRIDGE_ALARM_MAIL: { kind: "text", help: "who is mailed about security incidents (default: nobody)" },
+  FORMBRIDGE_COUNTRY_HEADER: {
+    kind: "text",
+    help: "header in which the trusted proxy names the client's country, such as cf-ipcountry (default: none)",
+  },
   FORMBRIDGE_INTAKES: {
     kind: "text",
     fallback: "examples/intakes",
@@ -263,7 +305,7 @@ export const SETTINGS = {
   ),
   FORMBRIDGE_AUDIT_FLUSH_MS: ms(5_000, "how often read audits are written"),
   FORMBRIDGE_PAGE_TOKEN_TTL_MS: ms(86_400_000, "how long a page token lives"),
-  FORMBRIDGE_LIST_COUNT_LIMIT: count(100_000, "how many items of a list are counted; beyond, its total is an estimate"),
+  FORMBRIDGE_LIST_COUNT_LIMIT: count(5_000, "how many items of a list are counted; beyond, its total is an estimate"),
   FORMBRIDGE_OAI_NAME: { kind: "text", fallback: "FormBridge", help: "what the repository at /oai is called" },
   FORMBRIDGE_OAI_DOMAIN: {
     kind: "text",
@@ -313,7 +355,7 @@ export const SETTINGS = {
   FORMBRIDGE_OTLP_ENDPOINT: {
     kind: "text",
     alias: "OTEL_EXPORTER_OTLP_ENDPOINT",
-    help: "URL of an OpenTelemetry collector that metrics are pushed to, by OTLP over HTTP (default: none)",
+    help: "URL of an OpenTelemetry collector that metrics and traces are sent to, by OTLP over HTTP (default: none)",
   },
   FORMBRIDGE_OTLP_HEADERS: {
     kind: "text",
@@ -328,6 +370,15 @@ export const SETTINGS = {
   FORMBRIDGE_OTLP_METRICS_INTERVAL_MS: {
     ...ms(60_000, "pause between two pushes of metrics"),
     alias: "OTEL_METRIC_EXPORT_INTERVAL",
+  },
+  FORMBRIDGE_TRACES_RATIO: {
+    kind: "text",
+    fallback: "0",
+    help: "share of new traces that are sent to the collector: 0 turns tracing off, 1 sends all",
+  },
+  FORMBRIDGE_OTLP_TRACES_INTERVAL_MS: {
+    ...ms(5_000, "pause between two batches of traces"),
+    alias: "OTEL_BSP_SCHEDULE_DELAY",
   },
 } as const satisfies Record<string, Setting>;
 

@@ -18,6 +18,8 @@ export interface TelemetryChoice {
     port?: { host: string; port: number };
     push?: OtlpChoice & { everyMs: number };
   };
+  /** Absent: nothing is traced. */
+  traces?: OtlpChoice & { ratio: number; everyMs: number };
 }
 
 const MIN_KEY = 16;
@@ -28,11 +30,29 @@ const ALL = { debug: 1, lookups: 1 };
 export function telemetryOf(read: Reader): TelemetryChoice {
   const format = read.oneOf("FORMBRIDGE_LOG_FORMAT", ["auto", "json", "pretty"]) as "auto" | "json" | "pretty";
   const sampling = read.oneOf("FORMBRIDGE_LOG_SAMPLING", ["on", "off"]) === "on" ? SAMPLED : ALL;
-  const metrics = metricsOf(read);
-  return { log: { format, sampling }, ...(metrics && { metrics }) };
+  const otlp = otlpOf(read);
+  const metrics = metricsOf(read, otlp);
+  const traces = tracesOf(read, otlp);
+  return { log: { format, sampling }, ...(metrics && { metrics }), ...(traces && { traces }) };
 }
 
-function metricsOf(read: Reader): TelemetryChoice["metrics"] {
+function tracesOf(read: Reader, otlp: OtlpChoice | undefined): TelemetryChoice["traces"] {
+  const text = read.text("FORMBRIDGE_TRACES_RATIO");
+  const ratio = Number(text);
+  if (!/^(?:0|1|[01]?\.\d+)$/.test(text) || ratio > 1)
+    throw new ConfigError(
+      `FORMBRIDGE_TRACES_RATIO is ${JSON.stringify(text)}; it takes the share of traces to export, from 0 (off) to 1.`,
+    );
+  const everyMs = read.number("FORMBRIDGE_OTLP_TRACES_INTERVAL_MS", { min: 10 });
+  if (ratio === 0) return undefined;
+  if (otlp === undefined)
+    throw new ConfigError(
+      `FORMBRIDGE_TRACES_RATIO is ${text}, but traces have nowhere to go; it takes FORMBRIDGE_OTLP_ENDPOINT as well.`,
+    );
+  return { ...otlp, ratio, everyMs };
+}
+
+function metricsOf(read: Reader, otlp: OtlpChoice | undefined): TelemetryChoice["metrics"] {
   const labelLimit = read.number("FORMBRIDGE_METRICS_LABEL_LIMIT", { min: 1, max: 100_000 });
   const maxTokens = read.number("FORMBRIDGE_TOKEN_STORE_MAX", { min: 1 });
   const key = read.optional("FORMBRIDGE_METRICS_KEY");
@@ -46,7 +66,6 @@ function metricsOf(read: Reader): TelemetryChoice["metrics"] {
     host: read.text("FORMBRIDGE_METRICS_HOST"),
     port: read.number("FORMBRIDGE_METRICS_PORT", { max: 65_535 }),
   };
-  const otlp = otlpOf(read);
   const everyMs = read.number("FORMBRIDGE_OTLP_METRICS_INTERVAL_MS", { min: 10 });
   if (key === undefined && port === false && otlp === undefined) return undefined;
   return {

@@ -35,7 +35,8 @@ export function publishing(
 ): Exclude<PublicationStatus, "withdrawn"> | undefined {
   if (after.state !== "finalized" || !isPublished(definition)) return undefined;
   if (after.erasedAt !== undefined) return before.erasedAt === undefined ? "erased" : undefined;
-  return before.state === "finalized" ? undefined : "live";
+  // A record that lost a file of an erased person is a changed record.
+  return before.state === "finalized" && before.fields === after.fields ? undefined : "live";
 }
 
 /** The content of a record: only the fields that the definition lists for it. */

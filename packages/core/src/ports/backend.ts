@@ -1,7 +1,9 @@
+import type { AlarmWindows } from "./alarm-windows.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { EventLog } from "./events.ts";
 import type { Handoffs } from "./handoffs.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { Blocks, Incidents } from "./incidents.ts";
 import type { Intakes } from "./intakes.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Keys } from "./keys.ts";
@@ -32,6 +34,10 @@ export interface Backend {
   reviewLinks: ReviewLinks;
   retention: Retention;
   publications: Publications;
+  incidents: Incidents;
+  blocks: Blocks;
+  /** Present where several processes share the store: they count alarms together. */
+  alarmWindows?: AlarmWindows;
   /**
    * Releases the leases of all jobs and webhooks. Present where one process owns the store: when its workers start, earlier
    * holders no longer exist.

@@ -13,6 +13,8 @@ export interface OutgoingDelivery<D extends Destination = Destination> {
   submittedAt: Instant;
   /** 1 for the first. */
   attempt: number;
+  /** Sent along where the destination has headers, so that the receiver can continue the trace. */
+  traceparent?: string;
   /** Secrets to sign with: during a rotation both the old and the new one. Never empty. */
   secrets: readonly string[];
 }

@@ -1,3 +1,5 @@
+import type { AlarmKind } from "@formbridge/contract";
+import type { Evidence } from "../domain/alarms/signals.ts";
 import type { FailedUse } from "../domain/tokens/audit-payloads.ts";
 
 /** Why the use of a token or session was refused. */
@@ -77,6 +79,8 @@ export type Measure =
   | { name: "upload"; outcome: "requested" | "completed" | "rejected" | "abandoned"; bytes: number }
   | { name: "watchers"; change: 1 | -1 }
   | { name: "rate_limited"; rule: string }
+  | ({ name: "incident"; kind: AlarmKind; incidentId: string } & Evidence)
+  | { name: "alarm_signals"; outcome: "counted" | "dropped"; count: number }
   | { name: "audit_notes"; outcome: "written" | "retried" | "lost"; count: number }
   | { name: "token_cache"; hit: boolean }
   | { name: "breaker"; backend: string; state: "closed" | "open" | "half_open"; cause?: unknown }

@@ -27,6 +27,6 @@ export interface Keys {
   list(where: { tenant: string; after?: string }, limit: number): Promise<ApiKey[]>;
   /** The number that a whole list of the tenant has, counted up to `atMost`. */
   count(where: { tenant: string }, atMost: number): Promise<number>;
-  /** False if there is none. */
+  /** Keeps the hash, so that the same key can't be added again, but neither name nor actor. False if there is none. */
   revoke(where: { tenant: string; keyId: string }): Promise<boolean>;
 }

@@ -47,6 +47,11 @@ export interface Change {
    * keep only what keeps their keys taken (`erasedRecord`). `row` has no values left.
    */
   erase?: true;
+  /**
+   * Removes one actor from a submission that has ended: these earlier events of it lose actor or payload with the salt, as given here.
+   * All its hand-offs and review links are removed, and idempotency records are erased as by `erase`. Tokens stay.
+   */
+  redact?: readonly ChainedEvent[];
   /** The submission's publication (`Publications`) has this status from now on, stamped with the time of the commit. */
   publish?: "live" | "erased";
 }

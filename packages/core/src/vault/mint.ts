@@ -8,7 +8,7 @@ const PROCESS = randomUUID();
 export interface Randomness {
   /** Names this process in what it holds for a while; another one with every start. */
   process: string;
-  newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof" | "whk"): string;
+  newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof" | "whk" | "inc" | "blk"): string;
   /** `rtok_` and 32 random bytes. */
   resumeToken(): string;
   /** `sess_` and 32 random bytes. */

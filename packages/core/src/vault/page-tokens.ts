@@ -30,7 +30,7 @@ interface Claims {
 }
 
 const VERSION = 1;
-const PERSONAL = ["createdBy"];
+const PERSONAL = ["createdBy", "actorId"];
 const BOUND_TO = "page-token";
 
 /** Stateless: any instance can serve the next page, and page 50,000 costs what page 1 costs. */

@@ -96,3 +96,22 @@ it("[RETENTION-REQUEST] dropping removes what a crash left of the document, too"
   await archive.drop(PLACE);
   expect(files()).toEqual([other]);
 });
+
+it("[ERASURE-ARCHIVE] documents are listed by intake and submission, page by page, of one tenant", async () => {
+  const archive = createDiskArchive(folder);
+  const places = ["a/sub_1", "a/sub_2", "b/sub_0"].map((name) => {
+    const [intakeId = "", submissionId = ""] = name.split("/");
+    return { tenant: "acme", intakeId, submissionId };
+  });
+  for (const place of places) await archive.put(place, { name: place.submissionId });
+  await archive.put({ ...PLACE, tenant: "other" }, { name: "Ada" });
+  const list = (after: string, limit: number) => archive.list({ tenant: "acme", after }, limit);
+  expect(await list("", 10)).toEqual(places);
+  expect(await list("", 2)).toEqual(places.slice(0, 2));
+  expect(await list("a/sub_1", 2)).toEqual(places.slice(1));
+  expect(await list("a/sub_2", 1)).toEqual(places.slice(2));
+  expect(await list("b/sub_0", 1)).toEqual([]);
+  expect(await archive.list({ tenant: "nobody", after: "" }, 1)).toEqual([]);
+  expect(await archive.read({ ...PLACE, tenant: "other" })).toEqual({ name: "Ada" });
+  expect(await archive.read(PLACE)).toBeUndefined();
+});

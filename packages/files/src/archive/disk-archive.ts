@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Archive, ArchivePlace } from "@formbridge/core";
 
@@ -52,12 +52,22 @@ function createDrafts(folder: string) {
   };
 }
 
+const DOCUMENT = ".json";
+
+/** Ids of intakes and submissions have only characters that `safe` leaves alone, so names of files are ids. */
+const isAfter =
+  (after: string) =>
+  ({ intakeId, submissionId }: ArchivePlace): boolean => {
+    const [intake = "", id = ""] = after.split("/");
+    return intakeId > intake || (intakeId === intake && submissionId > id);
+  };
+
 /** One file per submission, `<folder>/<tenant>/<intake>/<submissionId>.json`, readable only by its owner. */
 export function createDiskArchive(folder: string): Archive {
   // No tenant can have this name, because dots are encoded.
   const drafts = createDrafts(join(folder, ".drafts"));
   const fileOf = ({ tenant, intakeId, submissionId }: ArchivePlace): string =>
-    join(folder, safe(tenant), safe(intakeId), `${safe(submissionId)}.json`);
+    join(folder, safe(tenant), safe(intakeId), `${safe(submissionId)}${DOCUMENT}`);
 
   return {
     async put(place, document) {
@@ -76,6 +86,24 @@ export function createDiskArchive(folder: string): Archive {
         throw error;
       }
       for (const each of [ofIntake, dirname(ofIntake), folder]) await syncFolder(each);
+    },
+    async read(place) {
+      const text = await readFile(fileOf(place), "utf8").catch(orNothing);
+      return text === undefined ? undefined : (JSON.parse(text) as Awaited<ReturnType<Archive["read"]>>);
+    },
+    async list({ tenant, after }, limit) {
+      const ofTenant = join(folder, safe(tenant));
+      const found: ArchivePlace[] = [];
+      for (const intakeId of ((await readdir(ofTenant).catch(orNothing)) ?? []).sort()) {
+        if (intakeId < (after.split("/")[0] ?? "")) continue;
+        const names = ((await readdir(join(ofTenant, intakeId))) ?? [])
+          .filter((name) => name.endsWith(DOCUMENT))
+          .sort();
+        const ids = names.map((name) => name.slice(0, -DOCUMENT.length));
+        found.push(...ids.map((submissionId) => ({ tenant, intakeId, submissionId })).filter(isAfter(after)));
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
     },
     async drop(place) {
       const path = fileOf(place);

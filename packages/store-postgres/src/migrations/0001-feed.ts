@@ -1,11 +1,11 @@
 /**
- * The feed of all events: no event is skipped that commits later than one that was shown.
+ * The feed of all events. It never skips an event that commits later than one with a higher position.
  *
- * A write in flight may hold any position above the one where it began, and holds a shared lock that carries that one. A reader notes
- * the last position drawn, then looks at the locks, then reads up to the lowest of them. A position at or below that belongs to a
- * write that had drawn it before the first step and held no lock at the second: it was over before the third.
+ * A write in flight may get any position above the last one assigned when it began, and holds a shared lock whose number is that
+ * position. A reader notes the last position assigned, then finds the lowest of these locks, then reads up to the lower of the two. Any
+ * position up to there was assigned before the first step to a write that no longer held its lock at the second, so it has committed.
  *
- * A page reads windows of bounded size, and several of them, so that events that don't match are passed quickly.
+ * A page reads windows of bounded size, and up to ten of them, so that events that don't match are skipped quickly.
  */
 export const FEED = `
   CREATE FUNCTION formbridge.last_position() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
@@ -14,7 +14,7 @@ export const FEED = `
   END
   $$;
 
-  -- The first byte, 0x46, tells these locks from others.
+  -- The first byte, 0x46, distinguishes these locks from others.
   CREATE FUNCTION formbridge.position_lock(began bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT (70::bigint << 56) | began
   $$;
@@ -32,7 +32,7 @@ export const FEED = `
   END
   $$;
 
-  -- The events of a page, or one row that tells how far it looked.
+  -- The events of a page, or one row that says how far it has read.
   CREATE FUNCTION formbridge.feed(
     in_tenant text, after bigint, wanted integer, max_size bigint, in_streams text[], of_types text[],
     of_intakes text[], from_ts text, until_ts text

@@ -1,17 +1,17 @@
-/** `now_ms` is the only clock: tests replace it to move the time of everything. */
+/** `now_ms` is the only clock: tests replace it to control time. */
 export const FUNCTIONS = `
   CREATE FUNCTION formbridge.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
   $$;
 
-  -- Rolls a commit back that wrote a record without its change, see commit-statement.ts.
+  -- Rolls back a commit that wrote a record without its change, see commit-statement.ts.
   CREATE FUNCTION formbridge.undo() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
   BEGIN
     RAISE EXCEPTION 'a record without its change' USING ERRCODE = 'FB001';
   END
   $$;
 
-  -- Definitions change rarely: one at a time, so that two that collide can't both be stored.
+  -- Definitions change rarely, so store one at a time: two with colliding names can't both be stored.
   CREATE FUNCTION formbridge.put_intake(
     intake text, in_tenant text, from_source text, new_digest text, new_definition text, expected_digest text
   ) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,0 +1,2 @@
+CREATE ROLE formbridge LOGIN PASSWORD 'change-me-formbridge';
+CREATE DATABASE formbridge OWNER formbridge;
