@@ -69,7 +69,10 @@ it("[OBSERVE-SETTINGS] a setting that makes no sense stops the start, in words",
     FORMBRIDGE_OTLP_ENDPOINT: "localhost:4318",
     FORMBRIDGE_OTLP_HEADERS: "no pairs",
     FORMBRIDGE_LOG_FORMAT: "xml",
+    FORMBRIDGE_TRACES_RATIO: "2",
+    FORMBRIDGE_OTLP_TRACES_INTERVAL_MS: "often",
   };
+  await expect(open({ FORMBRIDGE_TRACES_RATIO: "0.1" })).rejects.toThrow(/it takes FORMBRIDGE_OTLP_ENDPOINT/);
   for (const [name, value] of Object.entries(wrong)) {
     const more = name === "FORMBRIDGE_OTLP_HEADERS" ? { FORMBRIDGE_OTLP_ENDPOINT: "http://127.0.0.1:1" } : {};
     await expect(open({ ...more, [name]: value }), name).rejects.toThrow(new RegExp(`${name}.*it takes`));

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type AuthNotes, createJwtAuthenticator } from "@formbridge/auth-jwt";
 import {
+  type AlarmWindows,
   type Authenticator,
   type Backend,
   type Courier,
@@ -20,13 +21,26 @@ import {
   type Sealer,
   sealIntakes,
   silent,
+  type Tracing,
   type UploadStorage,
+  untraced,
   type Wakeups,
 } from "@formbridge/core";
 import { createDiskArchive, createDiskStorage, createS3Storage, createScanner } from "@formbridge/files";
 import { type CourierOptions, createCourier, createSmtpMailer } from "@formbridge/outbound";
-import { createLocalWakeups, createMemoryBackend, createMemoryRateLimiter } from "@formbridge/store-memory";
-import { createRedisRateLimiter, createRedisWakeups, openRedis, putRedisInFront } from "@formbridge/store-redis";
+import {
+  createLocalWakeups,
+  createMemoryAlarmWindows,
+  createMemoryBackend,
+  createMemoryRateLimiter,
+} from "@formbridge/store-memory";
+import {
+  createRedisAlarmWindows,
+  createRedisRateLimiter,
+  createRedisWakeups,
+  openRedis,
+  putRedisInFront,
+} from "@formbridge/store-redis";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 import { withLocalAgent, withPresetKey } from "./admin-key.ts";
 import { type BreakerNotes, createBreaker } from "./breaker/breaker.ts";
@@ -55,10 +69,13 @@ export interface ComposeOptions {
   /** The clock of stores without their own. */
   now?: () => number;
   instrumentation?: Instrumentation;
+  tracing?: Tracing;
   /** Told why tokens were refused and keys couldn't be fetched. */
   authNotes?: AuthNotes;
   /** Wraps the backend to time its calls. */
   observe?: (backend: Backend) => Backend;
+  /** Wraps the courier to trace what it sends. */
+  observeCourier?: (courier: Courier) => Courier;
   /** The server's URL once it is known, if the settings don't name one. */
   publicUrl?: () => string;
   /** Drops the checks of secrets that the configuration no longer has, instead of refusing to start without them. */
@@ -69,6 +86,8 @@ export interface ComposeOptions {
   callbacks?: CourierOptions["callbacks"];
   /** Delivers submissions instead of the configured couriers. */
   courier?: Courier;
+  /** Looks up the country of an address, for the alarm about it. Must return at once. */
+  countryOf?: (address: string) => string | undefined;
   /** An API key that is valid only in this process, for the agent that started it. */
   localAgentKey?: string;
 }
@@ -80,14 +99,15 @@ export const localUrl = ({ host, port }: Config): string => `http://${host.inclu
 
 /** Assembles the parts. The only place that knows all of them. */
 export async function composeCore(config: Config, options: ComposeOptions = {}): Promise<Core> {
-  const { now = Date.now, instrumentation = silent, authNotes = NOBODY, callbacks = {} } = options;
-  const { courier = createCourier({ ...config.delivery, callbacks }) } = options;
+  const { now = Date.now, instrumentation = silent, tracing = untraced, authNotes = NOBODY, callbacks = {} } = options;
+  const { courier: given = createCourier({ ...config.delivery, callbacks }), observeCourier } = options;
+  const courier = observeCourier?.(given) ?? given;
   const { publicUrl = () => localUrl(config) } = options;
   const mailer = options.mailer ?? (config.mail && createSmtpMailer(config.mail));
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
   const parts = { now, instrumentation, sealer };
-  const { wakeups, rateLimiter, health, redisMemory, ...opened } = await openStores(config, parts);
+  const { wakeups, rateLimiter, alarmWindows, health, redisMemory, ...opened } = await openStores(config, parts);
   const stores = options.observe?.(opened) ?? opened;
   const { retiresSecrets } = options;
   const checking =
@@ -113,7 +133,10 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
     random: createRandomness(),
     wakeups,
     rateLimiter,
+    alarmWindows,
+    ...(options.countryOf && { countryOf: options.countryOf }),
     instrumentation,
+    tracing,
     settings: config.settings,
     ...(authenticator && { authenticator }),
     publicUrl: reachedAt,
@@ -161,6 +184,7 @@ function behindBreaker(backend: Backend, { record }: Instrumentation, name: stri
 interface Stores extends Backend {
   wakeups: Wakeups;
   rateLimiter: RateLimiter;
+  alarmWindows: AlarmWindows;
   health: Core["health"];
   redisMemory?: () => Promise<number>;
 }
@@ -180,7 +204,8 @@ async function openStores(config: Config, parts: StoreParts): Promise<Stores> {
     const [store, idempotency] = await Promise.all([backend.tokens.health(), backend.idempotency.health()]);
     return { store, idempotency };
   };
-  const alone: Stores = { ...backend, wakeups, rateLimiter, health };
+  const alarmWindows = backend.alarmWindows ?? createMemoryAlarmWindows();
+  const alone: Stores = { ...backend, wakeups, rateLimiter, alarmWindows, health };
   if (redis !== undefined) return withRedis(alone, { redis, backends: config.backends, ...parts });
   if (database.kind !== "postgres") return alone;
   const { createPostgresWakeups } = await loadPostgres();
@@ -245,6 +270,7 @@ async function withRedis(
       ...stores,
       ...front,
       rateLimiter: createRedisRateLimiter(redis, stores.rateLimiter),
+      alarmWindows: createRedisAlarmWindows(redis, stores.alarmWindows),
       ...((tokens === "redis" || tokens === "hybrid") && { redisMemory: redis.memory }),
       health: async () => ({
         store: await stores.tokens.health(),

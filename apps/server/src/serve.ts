@@ -66,8 +66,7 @@ export async function serve(
   try {
     const core = await composeCore(config, {
       authNotes: authNotesIn(logger),
-      instrumentation: telemetry.instrumentation,
-      observe: telemetry.observe,
+      ...telemetry,
       publicUrl: () => url,
       ...options,
       ...(fileOwner && { localAgentKey }),
@@ -127,6 +126,7 @@ const createAgents = (
     formScript: FORM_SCRIPT,
     onError: (error) => logger.error({ err: error }, "agent call failed"),
     onCall: telemetry.toolCall,
+    inSpan: telemetry.tracing.isOn ? telemetry.tracing.entry : undefined,
     ...(agentServerClass && { serverClass: agentServerClass }),
   });
 
@@ -157,6 +157,7 @@ async function listen(config: Config, core: Core, options: ListenOptions): Promi
     ...config.limits,
     uploadIdleMs: config.uploads.idleMs,
     trustProxy: config.trustProxy,
+    ...(config.countryHeader !== undefined && { countryHeader: config.countryHeader }),
     allowTestHeaders: config.allowTestHeaders,
     onAnswered: telemetry.request,
     scrape: telemetry.scrape,

@@ -8,7 +8,7 @@ const DATABASES = { sqlite: "sqlite", postgres: "postgres", memory: "memory" } a
 
 /** Metrics, log lines and traces of one process, as the settings say. */
 export function telemetryFor(config: Config, { lines, role }: { lines: Logger; role: Role }): Telemetry {
-  const { log, metrics } = config.telemetry;
+  const { log, metrics, traces } = config.telemetry;
   const database = DATABASES[config.database.kind];
   const idempotency = config.backends.idempotency === "redis" ? "redis" : database;
   if (config.database.kind === "memory") {
@@ -22,6 +22,7 @@ export function telemetryFor(config: Config, { lines, role }: { lines: Logger; r
     role,
     backends: { database, idempotency },
     ...(metrics && { metrics }),
+    ...(traces && { traces }),
   });
 }
 

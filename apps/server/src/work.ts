@@ -33,8 +33,7 @@ export async function work(
 ): Promise<{ metricsUrl?: string; stop(): Promise<void> }> {
   const { logger, lines } = createLoggers(config.logLevel, { format: config.telemetry.log.format });
   const telemetry = telemetryFor(config, { lines, role: "worker" });
-  const { instrumentation, observe } = telemetry;
-  const core = await composeCore(config, { instrumentation, observe, ...options });
+  const core = await composeCore(config, { ...telemetry, ...options });
   const started = await startTelemetry(telemetry, core).catch(async (error: unknown) => {
     await core.backend.close();
     throw error;

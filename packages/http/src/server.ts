@@ -10,6 +10,7 @@ import { type AgentDoor, registerAgentEndpoint } from "./agent-endpoint.ts";
 import { createBodyTimeout } from "./body-timeout.ts";
 import { answerBrokenRequest, answerOddRequests } from "./broken-requests.ts";
 import { createCohorts } from "./cohorts.ts";
+import { readCountry } from "./country.ts";
 import { registerDocs } from "./docs-page.ts";
 import { sendError } from "./encode.ts";
 import { asContractError } from "./error-map.ts";
@@ -43,6 +44,8 @@ export interface HttpOptions {
   /** How long a shutdown waits for open connections. */
   stopGraceMs: number;
   trustProxy: boolean;
+  /** The header in which the proxy names the client's country. */
+  countryHeader?: string;
   allowTestHeaders: boolean;
   /** Called after every response. */
   onAnswered?: (request: AnsweredRequest) => void;
@@ -85,6 +88,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   app.server.headersTimeout = options.requestTimeoutMs;
   if (options.onAnswered !== undefined) reportAnswers(app, options.onAnswered);
   if (options.scrape !== undefined) serveMetrics(app, options.scrape);
+  if (options.countryHeader !== undefined) readCountry(app, options.countryHeader);
   shareBehaviour(app, options);
   app.addHook("onRequest", createBodyTimeout(options.requestTimeoutMs, carriesBytes));
   app.addHook("preHandler", createCohorts());

@@ -1,7 +1,7 @@
 import type { Caller, Operations, Policy } from "@formbridge/core";
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import { isTooMuch, TOO_MUCH } from "./batch.ts";
-import { callTool, type OnCall } from "./call-tool.ts";
+import { callTool, type InSpan, type OnCall } from "./call-tool.ts";
 import { createCatalog, type ToolsMode } from "./catalog.ts";
 import { createFormPage } from "./form/form-page.ts";
 import { withFormTools } from "./form/listed-form.ts";
@@ -10,7 +10,7 @@ import { createRequestStates, type Seal } from "./human/request-state.ts";
 import { createTasks } from "./human/tasks.ts";
 import { createInFlight } from "./in-flight.ts";
 import { plainAnswer, plainList, readPlain } from "./plain-call.ts";
-import { createServer, type ServerOptions, type ServerParts, serverInfoOf } from "./server.ts";
+import { createServer, type ServerOptions, type ServerParts, serverInfoOf, tracedFrom } from "./server.ts";
 
 export interface McpOptions {
   operations: Operations;
@@ -29,6 +29,8 @@ export interface McpOptions {
   formScript?: string | undefined;
   onError(error: unknown): void;
   onCall?: OnCall;
+  /** Absent: calls aren't traced. */
+  inSpan?: InSpan | undefined;
   serverClass?: ServerOptions["serverClass"];
 }
 
@@ -93,6 +95,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
     stopping: stop.signal,
     onError,
     onCall: options.onCall,
+    inSpan: options.inSpan,
   };
   const handler = createMcpHandler((context) => {
     const caller = context.authInfo === undefined ? undefined : callers.get(context.authInfo);
@@ -125,7 +128,8 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
       }
       const view = await catalog.viewOf(caller);
       if (view.find(plain.name)?.tool.converses?.(plain.args ?? {}) === true) return undefined;
-      const result = await callTool({ ...parts, ...plain, caller, view, signal: NEVER, host: NO_HOST });
+      const from = tracedFrom(caller, plain.traceparent);
+      const result = await callTool({ ...parts, ...plain, caller: from, view, signal: NEVER, host: NO_HOST });
       return result === undefined ? undefined : plainAnswer(plain, result, serverInfo);
     },
     onToolsChanged(changed) {

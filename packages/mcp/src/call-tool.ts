@@ -20,7 +20,11 @@ export interface CallToolOptions {
   host: HostSide;
   onError(error: unknown): void;
   onCall?: OnCall | undefined;
+  /** Runs a call as a span of a trace. */
+  inSpan?: InSpan | undefined;
 }
+
+export type InSpan = <T>(name: string, work: () => Promise<T>, from: { parent?: string | undefined }) => Promise<T>;
 
 /** Told about every call, by the tool's generic name. */
 export type OnCall = (call: { tool: string; outcome: "success" | "error"; ms: number }) => void;
@@ -34,7 +38,11 @@ export async function callTool(options: CallToolOptions): Promise<ToolResult | u
   if (found === undefined) return undefined;
   const { tool } = found;
   const began = performance.now();
-  const result = await callFound(options, found);
+  const run = () => callFound(options, found);
+  const { inSpan, caller } = options;
+  const result = await (inSpan === undefined
+    ? run()
+    : inSpan(`tool ${tool.generic}`, run, { parent: caller.traceparent }));
   const outcome = result.isError === true ? "error" : "success";
   options.onCall?.({ tool: tool.generic, outcome, ms: performance.now() - began });
   return result;

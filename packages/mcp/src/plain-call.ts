@@ -22,6 +22,8 @@ export interface PlainCall extends PlainRequest {
   name: string;
   args: Record<string, unknown> | undefined;
   actor: ActorInput;
+  /** The span that the message names. */
+  traceparent: unknown;
 }
 
 /** A plain `tools/list`. */
@@ -36,7 +38,8 @@ type Loose = Record<string, unknown>;
 
 const MODERN = "2026-07-28";
 const OLDER = new Set(["2025-11-25", "2025-06-18", "2025-03-26"]);
-const ENVELOPE = [PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY];
+const TRACE_CONTEXT = ["traceparent", "tracestate"];
+const ENVELOPE = [PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY, ...TRACE_CONTEXT];
 
 const hasOnly = (value: Loose, names: readonly string[]): boolean =>
   Object.keys(value).every((name) => names.includes(name));
@@ -63,7 +66,8 @@ export function readPlain(headers: Headers, body: unknown): PlainCall | PlainLis
   const modern = revisionOf(headers, { method, name, meta });
   if (modern === undefined) return undefined;
   const info = modern ? ((meta as Loose)[CLIENT_INFO_META_KEY] as Loose) : {};
-  return { method, id, modern, name, args, actor: actorNamed(info.name) };
+  const { traceparent } = modern ? (meta as Loose) : {};
+  return { method, id, modern, name, args, actor: actorNamed(info.name), traceparent };
 }
 
 interface Claim {

@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { actorNamed } from "./actor-named.ts";
-import { callTool, type OnCall } from "./call-tool.ts";
+import { callTool, type InSpan, type OnCall } from "./call-tool.ts";
 import type { Catalog } from "./catalog.ts";
 import { FORM_URI, formResource, readForm } from "./form/form-resource.ts";
 import { mayShowApps, UI_EXTENSION } from "./form/form-tool.ts";
@@ -51,6 +51,7 @@ export interface ServerParts {
   stopping: AbortSignal;
   onError(error: unknown): void;
   onCall?: OnCall | undefined;
+  inSpan?: InSpan | undefined;
 }
 
 interface Call {
@@ -80,7 +81,7 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
   const call = async (parts: ServerParts, { name, args }: Call, context: ServerContext) => {
     const result = await callTool({
       operations: parts.operations,
-      caller,
+      caller: tracedFrom(caller, context.mcpReq._meta?.traceparent),
       view: await parts.catalog.viewOf(caller),
       name,
       args,
@@ -89,6 +90,7 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
       host: hostSide({ ...parts, server, context, caller, request: { name, args } }),
       onError: parts.onError,
       onCall: parts.onCall,
+      inSpan: parts.inSpan,
     });
     if (result === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`);
@@ -141,6 +143,10 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
   );
   return server;
 }
+
+/** The caller with the span of its message, which is closer to the call than that of the connection. */
+export const tracedFrom = (caller: Caller, traceparent: unknown): Caller =>
+  typeof traceparent === "string" ? { ...caller, traceparent } : caller;
 
 function answeredInstead(thrown: unknown): AnsweredInstead["result"] {
   if (thrown instanceof AnsweredInstead) return thrown.result;

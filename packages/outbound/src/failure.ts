@@ -21,11 +21,11 @@ const CODES: Record<string, string> & Record<"ECONNRESET" | "ETIMEDOUT", string>
   UND_ERR_SOCKET: "it broke the connection",
   ETIMEDOUT: "no connection could be made in time",
   UND_ERR_CONNECT_TIMEOUT: "no connection could be made in time",
-  EHOSTUNREACH: "there is no way to it",
-  ENETUNREACH: "there is no way to it",
+  EHOSTUNREACH: "no route to its host",
+  ENETUNREACH: "no route to its network",
   ENOTFOUND: "its name is not known",
-  EAI_AGAIN: "its name can't be looked up now",
-  UND_ERR_HEADERS_OVERFLOW: "its answer is no HTTP",
+  EAI_AGAIN: "its host name can't be resolved now",
+  UND_ERR_HEADERS_OVERFLOW: "its response is not valid HTTP",
 };
 
 /**
@@ -38,7 +38,7 @@ export function wordsOf(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return isBreak(error) ? CODES.ECONNRESET : "the attempt failed";
   if (/CERT|ERR_TLS|_SSL_|VERIFY|SELF_SIGNED/.test(code)) return `its certificate can't be trusted (${code})`;
-  if (code.startsWith("HPE_")) return "its answer is no HTTP";
+  if (code.startsWith("HPE_")) return "its response is not valid HTTP";
   return CODES[code] ?? `the attempt failed (${code})`;
 }
 

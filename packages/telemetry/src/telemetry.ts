@@ -1,4 +1,11 @@
-import type { Backend, Health, Instrumentation } from "@formbridge/core";
+import {
+  type Backend,
+  type Courier,
+  type Health,
+  type Instrumentation,
+  type Tracing,
+  untraced,
+} from "@formbridge/core";
 import { type AnsweredRequest, requestFields } from "./log/fields.ts";
 import { createLogRecorder, type Log, type LogOptions, logStorage } from "./log/record-measure.ts";
 import { observeProcess } from "./metrics/process-gauges.ts";
@@ -9,6 +16,9 @@ import { createScraper, openScrapePort } from "./metrics/scrape.ts";
 import { createSizeKeeper } from "./metrics/sizes.ts";
 import { watchStores } from "./metrics/store-gauges.ts";
 import { observeBackend } from "./observe-backend.ts";
+import { exportTraces } from "./traces/export.ts";
+import { traceBackend, traceCourier } from "./traces/trace-calls.ts";
+import { createTracing } from "./traces/tracing.ts";
 
 export type Role = "serve" | "worker" | "mcp" | "embedded";
 
@@ -29,6 +39,8 @@ export interface TelemetryOptions {
     port?: { host: string; port: number };
     push?: OtlpOptions & { everyMs: number };
   };
+  /** Absent: nothing is traced. */
+  traces?: OtlpOptions & { ratio: number; everyMs: number };
   now?: () => number;
 }
 
@@ -40,7 +52,9 @@ export interface ToolCall {
 
 export interface Telemetry {
   instrumentation: Instrumentation;
+  tracing: Tracing;
   observe(backend: Backend): Backend;
+  observeCourier(courier: Courier): Courier;
   request(request: AnsweredRequest): void;
   toolCall(call: ToolCall): void;
   /** Present when metrics may be had over the server's own port, with the key. */
@@ -61,13 +75,16 @@ const LAST_PUSH_MS = 2_000;
 
 /** Turns what the product reports into metrics and log lines. */
 export function createTelemetry(options: TelemetryOptions): Telemetry {
-  const { log, backends, now = Date.now } = options;
+  const { backends, now = Date.now } = options;
+  const traces = options.traces && exportTraces({ ...options, ...options.traces });
+  const tracing = traces && options.traces ? createTracing({ ...options.traces, onTrace: traces.add }) : untraced;
+  const log = tracing.isOn ? withTraceId(options.log, tracing) : options.log;
   const metrics = options.metrics && createMetrics({ labelLimit: options.metrics.labelLimit, now });
   const sizes = createSizeKeeper();
   const toMetrics = metrics && createMeasureRecorder(metrics, now);
   const toLog = createLogRecorder(log, options.logging);
   const scrape = metrics && createScraper(metrics, options.metrics?.key);
-  const stops: (() => unknown)[] = [];
+  const stops: (() => unknown)[] = traces ? [() => Promise.race([traces.stop(), afterMs(LAST_PUSH_MS)])] : [];
   return {
     instrumentation: {
       record:
@@ -79,10 +96,13 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
               toLog(measure);
             },
     },
-    observe: (backend) =>
-      metrics === undefined
-        ? backend
-        : observeBackend(backend, { metrics, backends, sizes, onStorage: (note) => logStorage(log, note) }),
+    tracing,
+    observe(backend) {
+      const traced = tracing.isOn ? traceBackend(backend, tracing, backends.database) : backend;
+      if (metrics === undefined) return traced;
+      return observeBackend(traced, { metrics, backends, sizes, onStorage: (note) => logStorage(log, note) });
+    },
+    observeCourier: (courier) => (tracing.isOn ? traceCourier(courier, tracing) : courier),
     request: createRequestRecorder(log, metrics),
     toolCall({ tool, outcome, ms }) {
       metrics?.observe("formbridge_mcp_call_duration_seconds", ms / 1000, tool, outcome);
@@ -111,6 +131,22 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     async stop() {
       for (const stop of stops.splice(0).reverse()) await stop();
     },
+  };
+}
+
+/** The same log; lines written during a traced call name its trace. */
+function withTraceId(log: Log, tracing: Tracing): Log {
+  const named = (fields: object): object => {
+    const traceId = tracing.traceId();
+    return traceId === undefined ? fields : { ...fields, traceId };
+  };
+  return {
+    isLevelEnabled: (level) => log.isLevelEnabled(level),
+    debug: (fields, text) => log.debug(named(fields), text),
+    info: (fields, text) => log.info(named(fields), text),
+    warn: (fields, text) => log.warn(named(fields), text),
+    error: (fields, text) => log.error(named(fields), text),
+    fatal: (fields, text) => log.fatal(named(fields), text),
   };
 }
 

@@ -28,10 +28,19 @@ function callerOf(request: FastifyRequest, { tokens }: Target, options: RequestO
 }
 
 /** The client's address and user agent. */
-export function clientOf(request: FastifyRequest): Pick<Caller, "address" | "userAgent" | "facts"> {
+export function clientOf(
+  request: FastifyRequest,
+): Pick<Caller, "address" | "userAgent" | "country" | "traceparent" | "facts"> {
   const userAgent = single(request, "user-agent");
-  const { ip: address, facts } = request;
-  return { address, ...(userAgent !== undefined && { userAgent }), ...(facts && { facts }) };
+  const traceparent = single(request, "traceparent");
+  const { ip: address, facts, country } = request;
+  return {
+    address,
+    ...(country !== undefined && { country }),
+    ...(userAgent !== undefined && { userAgent }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(facts && { facts }),
+  };
 }
 
 /** The credential in the Authorization header: an API key, an access token or a session. */

@@ -4,14 +4,14 @@ import { loginOf } from "../read-url.ts";
 /** The destination's own headers, then ours, which win. */
 export function headersFor(
   { url, own = {} }: { url: URL; own?: Destination["headers"] },
-  signature: Record<string, string>,
+  ours: Record<string, string>,
 ): Record<string, string> {
   const kept = Object.entries(own).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
     ...authorizationOf(url),
     // The definition may be older than the rule that refuses these.
     ...Object.fromEntries(kept.filter(([name]) => !isReservedHeader(name))),
-    ...signature,
+    ...ours,
     "content-type": "application/json",
     "user-agent": "FormBridge",
   };

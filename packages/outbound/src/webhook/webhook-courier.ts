@@ -32,14 +32,15 @@ export function createWebhookCourier({
     about: "The webhook",
     release: () => connections.close(),
     async deliver(outgoing, signal) {
-      const { destination, deliveryId, body, secrets } = outgoing;
+      const { destination, deliveryId, body, secrets, traceparent } = outgoing;
       const url = readUrl(destination.url, WEBHOOK_SCHEMES);
       const target = readTarget(url);
       const addresses = await guard(target, signal);
       // Without a trailing dot, because certificates are for the name without it.
       if (!target.isAddress) url.hostname = target.host;
       const signature = signatureHeaders({ id: deliveryId, body, secrets, now: now() });
-      const headers = headersFor({ url, ...(destination.headers && { own: destination.headers }) }, signature);
+      const ours = { ...signature, ...(traceparent !== undefined && { traceparent }) };
+      const headers = headersFor({ url, ...(destination.headers && { own: destination.headers }) }, ours);
       const answer = await post({ url, addresses, headers, body }, signal);
       return readAnswer(answer, now());
     },

@@ -1,10 +1,6 @@
-import type { CallFacts, MeasuredKey } from "@formbridge/core";
+import { type CallFacts, type MeasuredKey, shortHash } from "@formbridge/core";
 
-const SHOWN_HASH = 16;
 const MAX_TEXT = 256;
-
-/** The beginning of a hash tells lines about one thing apart from others, and nothing more. */
-export const shortHash = (hash: string): string => hash.slice(0, SHOWN_HASH);
 
 /** Control characters in what a caller sent could move a terminal's cursor or begin a new line. */
 export const plainText = (text: string): string =>

@@ -151,6 +151,12 @@ export function createLogRecorder(
           { component: "audit", event: "audit.lost", count: measure.count },
           "audit notes found no room in memory and are lost",
         );
+      case "incident": {
+        const { name: _, kind, incidentId, tokenHash, address, ...evidence } = measure;
+        const about = { incidentId, kind, ...evidence, ...(tokenHash && { tokenHash: tokenHash.slice(0, 16) }) };
+        const actor = address === undefined ? {} : { actor: { ipAddress: address } };
+        return log.error({ component: "alarms", event: "security.incident", ...about, ...actor }, "an alarm tripped");
+      }
       case "delivery_dead":
         return log.error(
           { component: "delivery", event: "delivery.dead", intakeId: measure.intakeId },

@@ -453,6 +453,12 @@ export const SERVICE_METRICS = {
     help: "Uploads: requested, completed, rejected or abandoned.",
   },
   formbridge_upload_bytes_total: { kind: "counter", unit: "By", help: "Bytes of uploads that were completed." },
+  formbridge_incidents_total: { kind: "counter", labels: ["kind"], help: "Alarms that tripped, by kind." },
+  formbridge_alarm_signals_total: {
+    kind: "counter",
+    labels: ["outcome"],
+    help: "Signals for alarms: counted, or dropped because a flood left no room in memory.",
+  },
   formbridge_audit_notes_total: {
     kind: "counter",
     labels: ["outcome"],

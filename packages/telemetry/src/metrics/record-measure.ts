@@ -218,6 +218,10 @@ export function createMeasureRecorder(metrics: Metrics, now: () => number): (mea
         return;
       case "rate_limited":
         return metrics.count("formbridge_rate_limited_total", 1, measure.rule);
+      case "incident":
+        return metrics.count("formbridge_incidents_total", 1, measure.kind);
+      case "alarm_signals":
+        return metrics.count("formbridge_alarm_signals_total", measure.count, measure.outcome);
       case "audit_notes":
         return metrics.count("formbridge_audit_notes_total", measure.count, measure.outcome);
       case "swept":
