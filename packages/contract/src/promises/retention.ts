@@ -41,6 +41,29 @@ export const RETENTION_PROMISES = [
   { id: "RETENTION-REQUEST-ADMIN", says: "Nobody but an admin of its tenant can erase a submission." },
   { id: "RETENTION-CACHES", says: "No cache gives an erased submission's token away, or keeps its recorded answers." },
   {
+    id: "ERASURE-ACTOR",
+    says: "After an actor was erased, no submission, event, hand-off, recorded answer, API key or file names them: what they created is erased, and what others created keeps its values without their names, comments, addresses and files. Every history still verifies.",
+  },
+  {
+    id: "ERASURE-WAITS",
+    says: "A submission of somebody else that has not ended is left as it is and reported; erasing again after its end completes it.",
+  },
+  { id: "ERASURE-TENANT", says: "An erasure reaches one tenant, and only the kind of actor that it names." },
+  {
+    id: "ERASURE-ADMIN",
+    says: "Only an admin who is not limited to some intakes can erase an actor; the report names nobody.",
+  },
+  {
+    id: "ERASURE-CONFIGURED",
+    says: "The actor's API keys are revoked; keys and intakes that still name the actor are listed in the report.",
+  },
+  { id: "ERASURE-ARCHIVE", says: "Archived documents of an erased actor are removed, or no longer name them." },
+  { id: "ERASURE-AGAIN", says: "An erasure that was interrupted is completed by repeating it." },
+  {
+    id: "ERASURE-COMMAND",
+    says: "`formbridge erase` does the same from the command line, and exits with 2 while something is left to erase.",
+  },
+  {
     id: "RETENTION-DEADLINES-ONCE",
     says: "Every deadline counts once, from its own moment, also when nobody ran at that time.",
   },

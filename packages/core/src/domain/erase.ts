@@ -1,9 +1,6 @@
-import type { Actor } from "@formbridge/contract";
 import type { Instant } from "./instant.ts";
 import type { Submission } from "./submission.ts";
-
-/** An actor whose name was erased. */
-const nobody = ({ kind }: Actor): Actor => ({ kind, id: "erased" });
+import { nobody } from "./traces.ts";
 
 /**
  * What is kept of an ended submission: its ids, state, times and the heads of its history. Lists what stays, so that

@@ -3,6 +3,7 @@ import { ContractError } from "../error.ts";
 import type { Policy } from "../policy.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf } from "../tokens/refuse-ended.ts";
+import type { Traces } from "../traces.ts";
 import { isTerminal } from "../transitions.ts";
 import { type Decision, deliveryJob, escalationJob, refuse } from "./decision.ts";
 
@@ -11,6 +12,13 @@ export const retentionMs = (definition: IntakeDefinition, policy: Policy): numbe
   definition.retention?.deleteAfterMs ?? policy.retentionMs;
 
 /** Only an ended submission can be erased: before that, somebody is still working on it. */
+/** Removes one actor from an ended submission that somebody else created. */
+export const decideRedact = (traces: Traces): Decision => ({
+  events: [{ type: "submission.redacted", traces }],
+  token: "keep",
+  redacts: traces.events,
+});
+
 export function decideErase(submission: Submission): Decision {
   if (!isTerminal(submission.state)) {
     const words = "Only a submission that has ended can be erased: cancel it first.";
