@@ -8,14 +8,14 @@ export const tokenOfCopy = (number: number): string => `rtok_${sha256(`copy ${nu
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-const columnsOf = (db: Database, table: string): string[] =>
+export const sqliteColumns = (db: Database, table: string): string[] =>
   db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
 
 /**
  * `INSERT … SELECT` of submission 1's rows of a table for every number, with some columns computed and some left out.
  */
 function copyRows(db: Database, table: string, made: Record<string, string>): void {
-  const columns = columnsOf(db, table).filter((name) => made[name] !== "");
+  const columns = sqliteColumns(db, table).filter((name) => made[name] !== "");
   const values = columns.map((name) => made[name] ?? `row.${name}`);
   // From a separate table: a SELECT from the table being filled would be materialized first.
   db.exec(`
@@ -70,7 +70,7 @@ export function fillWithCopies(folder: string, copies: number): { tokens: number
 }
 
 /** Otherwise the system would write it back during the measurement. */
-function syncFile(path: string): void {
+export function syncFile(path: string): void {
   const file = openSync(path, "r+");
   fsyncSync(file);
   closeSync(file);

@@ -5,6 +5,7 @@ import type { HistoryGrowth } from "./history.ts";
 import type { Instances } from "./instances.ts";
 import type { McpMeasures } from "./mcp.ts";
 import type { PageMeasures } from "./pages.ts";
+import type { Depths, Paging } from "./paging.ts";
 import type { Soak } from "./soak.ts";
 import type { Sweeping } from "./sweep.ts";
 import type { TelemetryMeasures } from "./telemetry.ts";
@@ -68,9 +69,12 @@ export const checksOfMcp = ({ pairings, listMs, tokens, startMs }: McpMeasures):
   atMost("stdio: start to the first response, ms", startMs, 1_000),
 ];
 
-export const checksOfTelemetry = ({ pairings, scrapeMs }: TelemetryMeasures): Check[] => [
+export const checksOfTelemetry = ({ pairings, traced, scrapeMs }: TelemetryMeasures): Check[] => [
   ...pairings.map(({ kind, throughputRatio }) =>
     atLeast(`${TITLES[kind]}: metrics and log on against off, ops/s`, throughputRatio, 0.92),
+  ),
+  ...traced.map(({ kind, throughputRatio }) =>
+    atLeast(`${TITLES[kind]}: with traces of one call in ten against off, ops/s`, throughputRatio, 0.9),
   ),
   atMost("a scrape with 200 intakes, ms", scrapeMs, 50),
 ];
@@ -107,10 +111,10 @@ export const checksOfHistory = ({ ratio }: HistoryGrowth): Check[] => [
   atMost("setFields: 4,000th write against the 100th, time", ratio, 1.2),
 ];
 
-export const checksOfSoak = ({ earlyMegabytes, lateMegabytes, bounded }: Soak): Check[] => [
+export const checksOfSoak = ({ earlyHeap, lateHeap, bounded }: Soak): Check[] => [
   {
-    name: "memory: minutes 8-10 against minutes 3-5",
-    value: lateMegabytes / earlyMegabytes,
+    name: "heap after a collection: minutes 8-10 against minutes 3-5",
+    value: lateHeap / earlyHeap,
     target: "<= 1.1",
     passed: bounded,
   },
@@ -191,3 +195,31 @@ export function printPages({ interactive: { example, many }, keystrokes: { floor
   times("a keystroke, p50", floor.p50, page.p50);
   times("a keystroke, p95", floor.p95, page.p95);
 }
+
+const depthsOf = ({ pages, ms }: Depths): string =>
+  pages.map((page, at) => `page ${page} ${ms[at]?.toFixed(1)} ms`).join(", ");
+
+export function printPaging({ submissions, oai, harvest, against, exports }: Paging): void {
+  print(`submissions: ${depthsOf(submissions)}`);
+  print(`OAI-PMH: ${depthsOf(oai)}`);
+  const { records, seconds, p50, p99 } = harvest;
+  print(
+    `harvest: ${records} records, ${(records / seconds).toFixed(0)}/s; p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
+  );
+  if (against === undefined) print("Debian's OAI provider isn't installed, so there is no comparison with it");
+  else print(`10,000 records: ${against.ours.toFixed(0)}/s; Debian's provider ${against.other.toFixed(0)}/s`);
+  for (const { form, lines, seconds: took, earlyMegabytes, lateMegabytes } of exports) {
+    const memory = `at most ${earlyMegabytes.toFixed(0)} MB for the first tenth, ${lateMegabytes.toFixed(0)} MB later`;
+    print(`export as ${form}: ${lines} submissions in ${took.toFixed(0)} s, ${memory}`);
+  }
+}
+
+export const checksOfPaging = ({ store, submissions, oai, harvest, against, exports }: Paging): Check[] => [
+  atMost(`${store}: list of submissions, slowest page depth`, submissions.ratio, 1.3),
+  atMost(`${store}: OAI-PMH, slowest page depth`, oai.ratio, 1.3),
+  atMost(`${store}: whole harvest, p99 of a page against p50`, harvest.p99 / harvest.p50, 5),
+  ...(against ? [atLeast(`${store}: records/s against Debian's provider`, against.ours / against.other, 5)] : []),
+  ...exports.map(({ form, earlyMegabytes, lateMegabytes }) =>
+    atMost(`${store}: ${form}, memory later against early`, lateMegabytes / earlyMegabytes, 1.3),
+  ),
+];

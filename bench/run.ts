@@ -2,7 +2,7 @@
  * `npm run bench`: FormBridge beside a floor that does nothing but the I/O, on one machine in one run. Absolute numbers depend
  * on the machine; the ratios are what we promise. `--embedded` and `--postgres` run one part. `--long` soaks the server for ten
  * minutes instead. These run only when named: `--delivery`, `--mcp`, `--pages`, `--postgres-growth`, `--instances`,
- * `--token-lookups`, `--telemetry` and `--sweep`. CONTRIBUTING.md says what each compares; RESULTS.md has the latest figures.
+ * `--token-lookups`, `--telemetry`, `--sweep` and `--paging`. CONTRIBUTING.md says what each compares; RESULTS.md has the latest figures.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -25,6 +25,7 @@ import { type HistoryGrowth, measureHistory } from "./history.ts";
 import { measureInstances } from "./instances.ts";
 import { measureMcp } from "./mcp.ts";
 import { measurePages } from "./pages.ts";
+import { measurePaging } from "./paging.ts";
 import { measurePostgres } from "./postgres.ts";
 import { measurePostgresGrowth } from "./postgres-growth.ts";
 import {
@@ -35,6 +36,7 @@ import {
   checksOfInstances,
   checksOfMcp,
   checksOfPages,
+  checksOfPaging,
   checksOfPairing,
   checksOfSoak,
   checksOfSweep,
@@ -45,9 +47,10 @@ import {
   printLookups,
   printMeasures,
   printPages,
+  printPaging,
   printSweep,
 } from "./report.ts";
-import { type Server, startFloor, startOurs } from "./server-process.ts";
+import { HEAP_PROBE, type Server, startFloor, startOurs } from "./server-process.ts";
 import { soak } from "./soak.ts";
 import { measureSweep } from "./sweep.ts";
 import { measureTelemetry } from "./telemetry.ts";
@@ -204,6 +207,7 @@ async function telemetry(client: Client, folder: string): Promise<Outcome> {
   print("\nMetrics and the log of requests on, against off");
   const measured = await measureTelemetry(client, folder, ROUNDS);
   printMeasures(measured.pairings, ["off", "on"]);
+  printMeasures(measured.traced, ["off", "traced"]);
   print(`a scrape with 200 intakes: ${measured.scrapeMs.toFixed(1)} ms`);
   const checks = checksOfTelemetry(measured);
   printChecks(checks);
@@ -236,13 +240,13 @@ async function bench(client: Client, folder: string): Promise<Outcome> {
 
 async function longBench(client: Client, folder: string): Promise<Outcome> {
   print("Ten minutes of mixed load: creates, writes and reads");
-  return await withServers([() => startOurs(folder)], async ([server]) => {
+  return await withServers([() => startOurs(folder, { nodeOptions: HEAP_PROBE })], async ([server]) => {
     if (server === undefined) throw new Error("the server is needed");
     const soaked = await soak(client, server);
-    const { opsPerSecond, p99, earlyMegabytes, lateMegabytes, bounded } = soaked;
+    const { opsPerSecond, p99, earlyHeap, lateHeap, bounded } = soaked;
     print(`${opsPerSecond.toFixed(0)} ops/s, p99 ${p99.toFixed(1)} ms`);
-    print(`minutes 3-5: ${earlyMegabytes.toFixed(0)} MB, minutes 8-10: ${lateMegabytes.toFixed(0)} MB`);
-    print(bounded ? "the memory is bounded" : "the memory grows");
+    print(`heap, minutes 3-5: ${earlyHeap.toFixed(0)} MB, minutes 8-10: ${lateHeap.toFixed(0)} MB`);
+    print(bounded ? "the heap is bounded" : "the heap grows");
     const checks = checksOfSoak(soaked);
     printChecks(checks);
     return { checks, measured: { soak: soaked } };
@@ -265,6 +269,28 @@ async function sweepBench(client: Client, folder: string): Promise<Outcome> {
   return outcome;
 }
 
+const RECORDS = 5_000_000;
+
+/** `--records=200000` makes a short run of it. */
+async function pagingBench(folder: string): Promise<Outcome> {
+  print("Lists, harvests and exports of many records");
+  const outcome: Outcome = { checks: [], measured: {} };
+  const given = process.argv.find((arg) => arg.startsWith("--records="))?.split("=")[1];
+  const records = given === undefined ? RECORDS : Number(given);
+  const chosen = (["embedded", "postgres"] as const).filter((store) => process.argv.includes(`--${store}`));
+  for (const store of chosen.length === 0 ? (["embedded", "postgres"] as const) : chosen) {
+    const own = join(folder, `paging-${store}`);
+    const measured = await measurePaging({ folder: own, store, records });
+    rmSync(own, { recursive: true });
+    printPaging(measured);
+    const checks = checksOfPaging(measured);
+    printChecks(checks);
+    outcome.checks.push(...checks);
+    outcome.measured[store] = measured;
+  }
+  return outcome;
+}
+
 function save(name: string, { checks, measured }: Outcome): void {
   const file = fileURLToPath(new URL(`results/${name}.json`, import.meta.url));
   mkdirSync(fileURLToPath(new URL("results", import.meta.url)), { recursive: true });
@@ -280,6 +306,7 @@ const folder = mkdtempSync(join(tmpdir(), "formbridge-bench-"));
 const client = startClient();
 try {
   if (process.argv.includes("--sweep")) save("sweep", await sweepBench(client, folder));
+  else if (process.argv.includes("--paging")) save("paging", await pagingBench(folder));
   else if (isLong) save("long", await longBench(client, folder));
   else save("latest", await bench(client, folder));
 } finally {

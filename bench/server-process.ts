@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { cpuSecondsOf } from "./processes.ts";
 
 export const ADMIN_KEY = "fbk_bench_admin_key_of_one_run";
-const SECRET = "the secret of one run of the benchmark";
+export const SECRET = "the secret of one run of the benchmark";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 export interface Server {
@@ -18,10 +18,15 @@ export interface Server {
   apiKey: string;
   /** Resident memory in megabytes. */
   rss(): number;
+  /** The heap in use after a full collection, in megabytes. Only of a server started with `HEAP_PROBE`. */
+  heap(): Promise<number>;
   /** Seconds of CPU used so far. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
+
+/** Node's options for a server whose heap is measured. */
+export const HEAP_PROBE = ["--expose-gc", "--import", new URL("heap-probe.ts", import.meta.url).href];
 
 interface Start {
   name: string;
@@ -78,7 +83,10 @@ export const startPostgresFloor = (url: string): Promise<Server> =>
 
 async function start({ name, args, env }: Start): Promise<Server> {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, args, { env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, args, {
+    env: { PATH, HOME, ...env },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
   const port = await portOf(child, name);
   const { pid = 0 } = child;
   return {
@@ -86,6 +94,11 @@ async function start({ name, args, env }: Start): Promise<Server> {
     port,
     apiKey: "fbk_unused",
     rss: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
+    async heap() {
+      child.send("heap");
+      const [megabytes] = await once(child, "message");
+      return Number(megabytes);
+    },
     cpuSeconds: () => cpuSecondsOf(pid).own,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Client } from "./client-process.ts";
 import { compare, createSide, KINDS, type Pairing, type Rounds, type Side } from "./compare.ts";
@@ -10,6 +12,8 @@ const INTAKES = 200;
 
 export interface TelemetryMeasures {
   pairings: Pairing[];
+  /** The same with traces as well, one in ten sent. */
+  traced: Pairing[];
   /** One scrape, after each of 200 intakes had a submission with an idempotency key. */
   scrapeMs: number;
 }
@@ -17,18 +21,39 @@ export interface TelemetryMeasures {
 const OFF = { FORMBRIDGE_LOG_LEVEL: "warn" };
 const ON = { FORMBRIDGE_LOG_LEVEL: "info", FORMBRIDGE_METRICS_KEY: METRICS_KEY };
 
-/** Metrics and log on against both off, on two servers. */
+/** Takes what comes and throws it away. In this process, so that it costs the servers nothing but the sending. */
+async function startSink(): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => response.writeHead(200).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  };
+}
+
+/** Metrics and log on, without and with traces, against all off, on three servers. */
 export async function measureTelemetry(client: Client, folder: string, rounds: Rounds): Promise<TelemetryMeasures> {
   const off = await startOurs(join(folder, "telemetry-off"), { env: OFF });
   const on = await startOurs(join(folder, "telemetry-on"), { env: ON });
+  const sink = await startSink();
+  const env = { ...ON, FORMBRIDGE_OTLP_ENDPOINT: sink.url, FORMBRIDGE_TRACES_RATIO: "0.1" };
+  const tracing = await startOurs(join(folder, "telemetry-traced"), { env });
   try {
-    const sides: [Side, Side] = [await createSide(client, off, SUBMISSIONS), await createSide(client, on, SUBMISSIONS)];
-    const pairings: Pairing[] = [];
-    for (const kind of KINDS) pairings.push(await compare(client, sides, { kind, rounds }));
-    return { pairings, scrapeMs: await scrape(on) };
+    const silent = await createSide(client, off, SUBMISSIONS);
+    const against = async (server: Server): Promise<Pairing[]> => {
+      const sides: [Side, Side] = [silent, await createSide(client, server, SUBMISSIONS)];
+      const pairings: Pairing[] = [];
+      for (const kind of KINDS) pairings.push(await compare(client, sides, { kind, rounds }));
+      return pairings;
+    };
+    return { pairings: await against(on), traced: await against(tracing), scrapeMs: await scrape(on) };
   } finally {
     await off.stop();
     await on.stop();
+    await tracing.stop();
+    await sink.stop();
   }
 }
 

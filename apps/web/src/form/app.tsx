@@ -107,11 +107,7 @@ function Views({ link, hint, reader }: AppProps): ReactElement {
 
   switch (view.kind) {
     case "loading":
-      return (
-        <Frame isPage={isPage}>
-          <p>{reader.t("page.loading")}</p>
-        </Frame>
-      );
+      return <Loading isPage={isPage} reader={reader} />;
     case "problem":
       return (
         <Frame isPage={isPage}>
@@ -151,4 +147,21 @@ function Views({ link, hint, reader }: AppProps): ReactElement {
         </Frame>
       );
   }
+}
+
+const PATIENCE_MS = 300;
+
+/** Says nothing at first: most links open sooner than it could be read, and drawing it would delay the form. */
+function Loading({ isPage, reader }: { isPage: boolean; reader: Reader }): ReactElement | null {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isSlow) return null;
+  return (
+    <Frame isPage={isPage}>
+      <p>{reader.t("page.loading")}</p>
+    </Frame>
+  );
 }

@@ -57,9 +57,11 @@ export function CodeForm({ submissionId, code, reader: { t }, onOpened, onProble
       <p className="fb-errors" role="alert">
         {isWrong && t("code.wrong")}
       </p>
-      <button type="button" className="fb-button fb-primary" disabled={isBusy} onClick={open}>
-        {t("code.open")}
-      </button>
+      <div>
+        <button type="button" className="fb-button fb-primary" disabled={isBusy} onClick={open}>
+          {t("code.open")}
+        </button>
+      </div>
     </form>
   );
 }

@@ -1,11 +1,6 @@
 import { createClient, type FormBridgeClient, FormBridgeError } from "@formbridge/client";
 import { type Door, type Opened, openForm, publicIntake } from "./opening.ts";
 
-const client: FormBridgeClient = createClient({ url: location.origin, actor: { kind: "human", id: "form" } });
-
-/** In a session the server knows who acts. */
-const cookieClient: FormBridgeClient = createClient({ url: location.origin });
-
 /** The secret of the link has done its work: it leaves the address bar, and reloading uses the cookie. */
 function inPlace(submissionId: string, opened: Opened): Opened {
   history.replaceState(null, "", `/resume/${encodeURIComponent(submissionId)}`);
@@ -37,7 +32,8 @@ function withNewestLink(opened: Opened): Opened {
   return opened;
 }
 
-async function openToken({ resumeToken, submissionId }: { resumeToken: string; submissionId?: string }) {
+async function openToken(client: FormBridgeClient, link: { resumeToken: string; submissionId?: string }) {
+  const { resumeToken, submissionId } = link;
   const id = submissionId === undefined ? {} : { submissionId };
   try {
     return withNewestLink(await openForm(client.submission({ resumeToken, ...id })));
@@ -50,36 +46,39 @@ async function openToken({ resumeToken, submissionId }: { resumeToken: string; s
 }
 
 /** The door of our own pages. */
-export const pageDoor: Door = {
-  async openLink(link, actor) {
-    if (link.kind === "token") {
-      return await openToken(link);
-    }
-    const { submissionId } = link;
-    if (link.kind === "session") {
-      // Opened before in this browser: another exchange would only make another session.
-      const again = await openForm(cookieClient.submission({ submissionId })).catch(() => undefined);
-      if (again !== undefined) return inPlace(submissionId, again);
-      const { submission } = await cookieClient.openSession(submissionId, {
-        session: link.session,
-        ...(actor && { actor }),
-      });
+export function createPageDoor(fetch: typeof globalThis.fetch): Door {
+  const client = createClient({ url: location.origin, actor: { kind: "human", id: "form" }, fetch });
+  /** In a session the server knows who acts. */
+  const cookieClient = createClient({ url: location.origin, fetch });
+  return {
+    async openLink(link, actor) {
+      if (link.kind === "token") return await openToken(client, link);
+      const { submissionId } = link;
+      if (link.kind === "session") {
+        // Opened before in this browser: another exchange would only make another session.
+        const again = await openForm(cookieClient.submission({ submissionId })).catch(() => undefined);
+        if (again !== undefined) return inPlace(submissionId, again);
+        const { submission } = await cookieClient.openSession(submissionId, {
+          session: link.session,
+          ...(actor && { actor }),
+        });
+        return inPlace(submissionId, await openForm(submission));
+      }
+      return await openForm(cookieClient.submission({ submissionId }));
+    },
+
+    async openCode(submissionId, proof) {
+      const { submission } = await cookieClient.openSession(submissionId, proof);
       return inPlace(submissionId, await openForm(submission));
-    }
-    return await openForm(cookieClient.submission({ submissionId }));
-  },
+    },
 
-  async openCode(submissionId, proof) {
-    const { submission } = await cookieClient.openSession(submissionId, proof);
-    return inPlace(submissionId, await openForm(submission));
-  },
+    /** The address becomes the submission's link, so that a reload comes back to it. */
+    async openNew(intakeId, idempotencyKey) {
+      const submission = await client.create(intakeId, {}, { idempotencyKey });
+      history.replaceState(null, "", `/resume/${submission.resumeToken}`);
+      return withNewestLink(await openForm(submission));
+    },
 
-  /** The address becomes the submission's link, so that a reload comes back to it. */
-  async openNew(intakeId, idempotencyKey) {
-    const submission = await client.create(intakeId, {}, { idempotencyKey });
-    history.replaceState(null, "", `/resume/${submission.resumeToken}`);
-    return withNewestLink(await openForm(submission));
-  },
-
-  publicIntake: (intakeId) => publicIntake(client, intakeId),
-};
+    publicIntake: (intakeId) => publicIntake(client, intakeId),
+  };
+}

@@ -70,7 +70,7 @@ export function ReviewPage({ source, reader, onLeave }: PageProps): ReactElement
 
   const leave = onLeave !== undefined && (
     <p>
-      <button type="button" className="fb-button fb-quiet" onClick={onLeave}>
+      <button type="button" className="fb-button fb-quiet rv-leave" onClick={onLeave}>
         {t("done.queue")}
       </button>
     </p>

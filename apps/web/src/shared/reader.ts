@@ -50,6 +50,14 @@ function fillIsolated(text: string, values: Record<string, string | number> = {}
   return fill(text, Object.fromEntries(isolated));
 }
 
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** The texts of one page in the first language of the browser that we speak. */
 export async function readerOf<Id extends string>(
   wanted: readonly string[],
@@ -57,19 +65,20 @@ export async function readerOf<Id extends string>(
 ): Promise<ReaderOf<Id>> {
   const { language, locale } = chooseLanguage(wanted);
   const texts: Record<string, string> = language === "en" ? en : ((await load[language]())[language] ?? en);
-  const rules = new Intl.PluralRules(locale);
-  const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  // Made when they are first needed: each takes a slow phone tens of milliseconds.
+  const rules = once(() => new Intl.PluralRules(locale));
+  const clock = once(() => new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" }));
+  const date = once(() => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }));
   const say = RIGHT_TO_LEFT.has(language) ? fillIsolated : fill;
   const isToday = (at: Date): boolean => at.toDateString() === new Date().toDateString();
   return {
     language,
     locale,
     t: (id, values) => say(texts[id] ?? "", values),
-    plural: (id, count) => say(texts[`${id}.${rules.select(count)}`] ?? texts[`${id}.other`] ?? "", { count }),
+    plural: (id, count) => say(texts[`${id}.${rules().select(count)}`] ?? texts[`${id}.other`] ?? "", { count }),
     time(iso) {
       const at = new Date(iso);
-      return isToday(at) ? clock.format(at) : date.format(at);
+      return (isToday(at) ? clock() : date()).format(at);
     },
   };
 }

@@ -1,0 +1,80 @@
+/** How a link opens: what the form needs is asked for early, and once. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { openBrowser, openPage } from "../support/browser.ts";
+import { handOff } from "../support/handoffs.ts";
+import { startTestServer, type TestServer } from "../support/harness.ts";
+import { create } from "../support/submissions.ts";
+
+// A browser on a busy machine takes its time.
+vi.setConfig({ testTimeout: 90_000 });
+
+let server: TestServer;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startTestServer({ fakeClock: false }), openBrowser()]);
+  const schema = { type: "object", properties: { name: { type: "string", title: "Name" } } };
+  await server.putIntake({ id: "order", name: "Order", schema: schema as never });
+});
+afterEach(() => page?.context().close());
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** The paths of the API that the page has read, in order; the event stream aside. */
+function watchReads(): string[] {
+  const reads: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.resourceType() === "fetch" && !pathname.endsWith("/events")) reads.push(pathname);
+  });
+  return reads;
+}
+
+describe("opening a link", () => {
+  it("[PAGES-FORM] reads the submission while the form's code is still loading, and only once", async () => {
+    const { resumeToken } = await create(server, "order", { fields: { name: "Ada" } });
+    ({ page } = await openPage(browser));
+    const reads = watchReads();
+    let arrive = (): void => {};
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    await page.route("**/assets/app-*.js", async (route) => {
+      await arrived;
+      await route.continue();
+    });
+    await page.goto(`${server.url}/resume/${resumeToken}`, { waitUntil: "commit" });
+    await expect.poll(() => reads.toSorted()).toEqual([`/resume/${resumeToken}`, `/resume/${resumeToken}/intake`]);
+    arrive();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Ada");
+    expect(reads).toHaveLength(2);
+  });
+
+  it("[PAGES-FORM] a read that failed early is tried again", async () => {
+    const { resumeToken } = await create(server, "order", { fields: { name: "Ada" } });
+    ({ page } = await openPage(browser));
+    let failures = 0;
+    await page.route("**/intake", async (route) => {
+      failures += 1;
+      if (failures === 1) await route.abort();
+      else await route.continue();
+    });
+    await page.goto(`${server.url}/resume/${resumeToken}`);
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Ada");
+  });
+
+  it("[PAGES-FORM] opens a hand-off for whoever has no session yet, and again from its cookie", async () => {
+    const { resumeToken } = await create(server, "order", { fields: { name: "Ada" } });
+    const { url, submissionId } = await handOff(server, resumeToken);
+    ({ page } = await openPage(browser));
+    await page.goto(url);
+    await page.getByLabel("Name").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/resume/${submissionId}`);
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Ada");
+  });
+});
