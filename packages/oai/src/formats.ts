@@ -1,7 +1,7 @@
 import type { Json } from "@formbridge/contract";
 import type { PublishedContent, PublishedRecord } from "@formbridge/core";
 import { toSeconds } from "./dates.ts";
-import { element, leaf, type Xml } from "./xml.ts";
+import { element, leaf, writeAttributes, type Xml } from "./xml.ts";
 
 /** A record with content. */
 export interface FullRecord extends PublishedRecord {
@@ -20,22 +20,25 @@ export interface MetadataFormat {
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const OAI_DC = "http://www.openarchives.org/OAI/2.0/oai_dc/";
 
+const OAI_DC_SCHEMA = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
+const OAI_DC_ATTRIBUTES = writeAttributes({
+  "xmlns:oai_dc": OAI_DC,
+  "xmlns:dc": "http://purl.org/dc/elements/1.1/",
+  "xmlns:xsi": XSI,
+  "xsi:schemaLocation": `${OAI_DC} ${OAI_DC_SCHEMA}`,
+});
+
 const dublinCore: MetadataFormat = {
   prefix: "oai_dc",
   namespace: OAI_DC,
-  schema: () => "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
-  write({ identifier, content }, schema) {
+  schema: () => OAI_DC_SCHEMA,
+  write({ identifier, content }) {
     const { dc, intakeName, finalizedAt } = content;
     // Defaults for elements that the intake doesn't map.
     const elements = { title: [intakeName], date: [toSeconds(finalizedAt)], identifier: [identifier], ...dc };
     return element(
       "oai_dc:dc",
-      {
-        "xmlns:oai_dc": OAI_DC,
-        "xmlns:dc": "http://purl.org/dc/elements/1.1/",
-        "xmlns:xsi": XSI,
-        "xsi:schemaLocation": `${OAI_DC} ${schema}`,
-      },
+      OAI_DC_ATTRIBUTES,
       ...Object.entries(elements).flatMap(([name, values]) => values.map((value) => leaf(`dc:${name}`, value))),
     );
   },

@@ -3,6 +3,9 @@ export type Xml = string & { readonly isXml: true };
 
 export type Attributes = Record<string, string | number | undefined>;
 
+/** Attributes as they are in a tag, for elements of which a page has many. */
+export type WrittenAttributes = string & { readonly isAttributes: true };
+
 // What XML 1.0 can't represent, escaped or not: most control characters, lone surrogates, U+FFFE and U+FFFF.
 const UNWRITABLE = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 const REPLACEMENT = "\uFFFD";
@@ -24,12 +27,17 @@ export const text = (value: string): Xml => value.replace(UNWRITABLE, REPLACEMEN
 
 const attribute = (value: string): string => value.replace(UNWRITABLE, REPLACEMENT).replace(/[&<>"\t\n\r]/g, escaped);
 
-/** An element; undefined attributes are left out. Names are ours, never a caller's. */
-export function element(name: string, attributes: Attributes, ...children: readonly Xml[]): Xml {
-  let tag = `<${name}`;
+export function writeAttributes(attributes: Attributes): WrittenAttributes {
+  let written = "";
   for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined) tag += ` ${key}="${attribute(String(value))}"`;
+    if (value !== undefined) written += ` ${key}="${attribute(String(value))}"`;
   }
+  return written as WrittenAttributes;
+}
+
+/** An element; undefined attributes are left out. Names are ours, never a caller's. */
+export function element(name: string, attributes: Attributes | WrittenAttributes, ...children: readonly Xml[]): Xml {
+  const tag = `<${name}${typeof attributes === "string" ? attributes : writeAttributes(attributes)}`;
   const content = children.join("");
   return (content === "" ? `${tag}/>` : `${tag}>${content}</${name}>`) as Xml;
 }
