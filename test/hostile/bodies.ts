@@ -39,6 +39,14 @@ export function validBody(operation: Operation, random: Random): Body | undefine
   if (operation.id === "createWebhook") return webhookBody(random);
   if (operation.id === "rotateWebhookSecret") return {};
   if (operation.id.startsWith("createHandoff")) return handoffBody(random);
+  // Whoever it names is gone afterwards.
+  if (operation.id === "eraseActor") {
+    return { actor: { kind: "human", id: "nobody" }, dryRun: random.chance(0.5), limit: 1 + random.below(5) };
+  }
+  // An address of nobody: the cases come from loopback.
+  if (operation.id === "createBlock") {
+    return { address: `192.0.2.${1 + random.below(250)}`, endsAt: "2026-12-01T00:00:00.000Z" };
+  }
   // Those that are not given up would be started for the whole tenant, sentinels and all.
   if (operation.id === "retryDeliveries") return { state: "dead", limit: 1 + random.below(500) };
   if (operation.id === "reassignReview") return { reviewers: { ids: ["rita"] }, reason: "on holiday" };

@@ -28,6 +28,7 @@ export function onToy(scene: Scene, { valid }: { valid: boolean }): Case {
     ...(wild && { uploadId: random.pick(SEGMENTS), keyId: random.pick(SEGMENTS), webhookId: random.pick(SEGMENTS) }),
     ...(!wild && operation.id === "revokeKey" && { keyId: world.spareKeyIds.pop() ?? `key_${uuid(random)}` }),
     ...(!wild && webhookFor(operation, scene)),
+    ...(!wild && alarmFor(operation, scene)),
   };
   const draft: Draft = { operation, params, headers: toyHeaders(scene, operation, { ...toy, valid }) };
   const made = isExchange && link ? exchange(link, random) : validBody(operation, random);
@@ -53,6 +54,13 @@ function webhookFor({ id }: Operation, { world, random }: Scene): { webhookId?: 
   const { spareWebhookIds: spare } = world;
   if (!/^(?:get|delete|enable|rotate)Webhook/.test(id) || spare.length === 0) return {};
   return { webhookId: id === "deleteWebhook" ? (spare.pop() ?? "") : random.pick(spare) };
+}
+
+/** An incident or a block that the call can be about. */
+function alarmFor({ id }: Operation, { world, random }: Scene): { incidentId?: string; blockId?: string } {
+  const { incidentIds, spareBlockIds } = world;
+  if (/Incident$/.test(id) && incidentIds.length > 0) return { incidentId: random.pick(incidentIds) };
+  return id === "removeBlock" && spareBlockIds.length > 0 ? { blockId: spareBlockIds.pop() ?? "" } : {};
 }
 
 /** A hand-off that the call can be about. */
@@ -88,7 +96,7 @@ function intakeFor(operation: Operation, { world, random }: Scene): string {
 function toyHeaders({ world, random }: Scene, operation: Operation, toy: Toy & { valid: boolean }) {
   const { own, foreign, deadKeys } = world;
   const headers: [string, string][] = [];
-  const isAdmins = /Intake$|Keys?$|Webhook|^list|^erase|^changeDestination$|^reassign/.test(operation.id);
+  const isAdmins = /Intake$|Keys?$|Webhook|Incident$|Block$|^list|^erase|^changeDestination$|^reassign/.test(operation.id);
   const keys = isAdmins ? [own.admin] : operation.id === "review" ? [own.reviewer] : [own.agent, own.admin];
   const anyKey = [...keys, own.viewer, own.otherAgent, foreign.admin, foreign.agent, ...deadKeys];
   const visit = world.visits.find(({ submissionId }) => submissionId === toy.submissionId);

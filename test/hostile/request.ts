@@ -49,6 +49,8 @@ function freeName(name: string, random: Random): string {
   if (name === "token") return unknownToken(random);
   if (name === "keyId") return `key_${uuid(random)}`;
   if (name === "webhookId") return `whk_${uuid(random)}`;
+  if (name === "incidentId") return `inc_${uuid(random)}`;
+  if (name === "blockId") return `blk_${uuid(random)}`;
   return name === "intakeId" ? `absent-${random.below(1000)}` : `sub_${uuid(random)}`;
 }
 

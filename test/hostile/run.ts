@@ -134,6 +134,12 @@ function learnHandoff(world: World, { submissionId, handoffId, url, session }: R
   world.visits.splice(0, world.visits.length - KEPT);
 }
 
+function learnIncidents(world: World, items: unknown): void {
+  if (!Array.isArray(items)) return;
+  for (const { incidentId } of items) if (typeof incidentId === "string") world.incidentIds.push(incidentId);
+  world.incidentIds.splice(0, world.incidentIds.length - KEPT);
+}
+
 /** Keeps the toys' tokens, and puts new submissions in the place of old ones. */
 function learn(
   world: World,
@@ -142,10 +148,13 @@ function learn(
 ): void {
   if (status >= 300 || live || !body.startsWith('{"ok":true')) return;
   const answer = JSON.parse(body) as Record<string, unknown>;
-  const { submissionId, resumeToken, version, state, intakeId, keyId, webhook } = answer;
+  const { submissionId, resumeToken, version, state, intakeId, keyId, webhook, block, items } = answer;
   if (status === 201 && typeof keyId === "string") world.spareKeyIds.push(keyId);
   const { webhookId } = (webhook ?? {}) as { webhookId?: unknown };
   if (status === 201 && typeof webhookId === "string") world.spareWebhookIds.push(webhookId);
+  const { blockId } = (block ?? {}) as { blockId?: unknown };
+  if (status === 201 && typeof blockId === "string") world.spareBlockIds.push(blockId);
+  learnIncidents(world, items);
   if (status === 201) learnHandoff(world, answer);
   if (typeof submissionId !== "string" || typeof resumeToken !== "string" || typeof version !== "number") return;
   const toy = world.toys.find((known) => known.submissionId === submissionId);

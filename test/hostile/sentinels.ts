@@ -4,7 +4,7 @@ import type { Connection, WireAnswer } from "./wire.ts";
 import type { World } from "./world.ts";
 
 /** Looking, and being refused, leave these; they are no change. */
-const AUDITS = ["token.accessed", "token.conflict", "idempotency.conflict"];
+const AUDITS = ["token.accessed", "token.conflict", "idempotency.conflict", "security.incident"];
 const TOLD = Object.keys(EVENT_TYPES).filter((type) => !AUDITS.includes(type));
 
 /** Everything that can be seen of the sentinels, as text. The time left to them moves by itself. */

@@ -53,6 +53,9 @@ export interface World {
   spareKeyIds: string[];
   spareWebhookIds: string[];
   spareIntakes: string[];
+  /** Incidents that the cases raised, and blocks that they made. */
+  incidentIds: string[];
+  spareBlockIds: string[];
   /** Hand-offs of toys, and sessions that were opened through them. */
   links: Link[];
   visits: { submissionId: string; session: string }[];
@@ -121,6 +124,8 @@ export async function createWorld(): Promise<World> {
     spareKeyIds: [],
     spareWebhookIds: [],
     spareIntakes: ["fz-a", "fz-b", "fz_c"],
+    incidentIds: [],
+    spareBlockIds: [],
     links: [],
     visits: [],
   };

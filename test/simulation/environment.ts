@@ -7,8 +7,9 @@ import {
   type StoredIntake,
   sha256,
   silent,
+  untraced,
 } from "@formbridge/core";
-import { createLocalWakeups, createMemoryRateLimiter } from "@formbridge/store-memory";
+import { createLocalWakeups, createMemoryAlarmWindows, createMemoryRateLimiter } from "@formbridge/store-memory";
 import {
   decideDeliveryAttempt,
   decideDeliveryFailure,
@@ -61,7 +62,9 @@ export function createEnvironment(): Environment {
     },
     wakeups: createLocalWakeups(),
     rateLimiter: createMemoryRateLimiter({ now: () => world.now }),
+    alarmWindows: createMemoryAlarmWindows(),
     instrumentation: silent,
+    tracing: untraced,
     publicUrl: () => "http://127.0.0.1",
     settings: {
       policy: DEFAULT_POLICY,
@@ -79,6 +82,8 @@ export function createEnvironment(): Environment {
       webhookSecretGraceMs: 0,
       listCountLimit: 1000,
       harvestPageSize: 100,
+      alarms: {},
+      alarmBlockMs: 0,
       rateLimits: false,
     },
     courier: { send: async () => ({ kind: "failed", error: "nobody goes" }), close: async () => {} },
@@ -167,11 +172,15 @@ function backendOf(world: () => World): Backend {
     reviewLinks: rest("reviewLinks"),
     retention: rest("retention"),
     publications: rest("publications"),
+    incidents: rest("incidents"),
+    blocks: rest("blocks"),
     secretChecks: rest("secretChecks"),
     sealedRows: rest("sealedRows"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
       // What is long over is remembered here: the model keeps it, too.
+      list: (where, limit) => world().memory.handoffs.list(where, limit),
+      count: (where, atMost) => world().memory.handoffs.count(where, atMost),
       forgetExpired: async () => 0,
     },
     sizes: () => world().memory.sizes(),

@@ -20,6 +20,8 @@ export interface FormBridgeOptions {
   callbacks?: Readonly<Record<string, Callback>>;
   /** Sends e-mail instead of the configured mail server. */
   mailer?: Mailer;
+  /** Looks up the country (ISO 3166-1 alpha-2) of an address, for the alarm about it. Must return at once. */
+  countryOf?: (address: string) => string | undefined;
 }
 
 export interface FormBridge {
@@ -37,13 +39,14 @@ export interface FormBridge {
 
 /** Runs the whole server inside the calling program. */
 export async function createFormBridge(options: FormBridgeOptions = {}): Promise<FormBridge> {
-  const { settings = {}, intakes, callbacks, mailer } = options;
+  const { settings = {}, intakes, callbacks, mailer, countryOf } = options;
   const config = readConfig(settings);
   const running = await serve(config, {
     role: "embedded",
     ...(intakes && { intakes: checkIntakes(intakes, { maxFields: config.settings.maxSchemaFields }) }),
     ...(callbacks && { callbacks }),
     ...(mailer && { mailer }),
+    ...(countryOf && { countryOf }),
   });
   const { url, newAdminKey, core, metricsUrl } = running;
   return {

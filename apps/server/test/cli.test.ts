@@ -62,8 +62,8 @@ describe("serve", () => {
     });
     const link = await until(() => /http:\S+\/resume\/rtok_[\w-]{43}/.exec(shown)?.[0], 60_000);
     const { fields, createdBy } = (await (await fetch(link)).json()) as Record<string, unknown>;
-    expect(fields).toEqual({ name: "Ada", topic: "sales" });
-    expect(createdBy).toMatchObject({ kind: "agent", id: "my-agent" });
+    expect(fields).toEqual({ item: "27-inch monitor", cost_center: "4100" });
+    expect(createdBy).toMatchObject({ kind: "agent", id: "shopping_bot" });
   });
 
   it("[RUNNING-CLI-SERVE] [RUNNING-CLI-ADMIN-KEY] [RUNNING-CLI-SECRET] starts on an empty folder, and again", async () => {
@@ -171,8 +171,9 @@ describe("serve", () => {
     ["FORMBRIDGE_SECRET", "short-pa55", "16"],
     ["FORMBRIDGE_ADMIN_KEY", "pa55 word", "printable"],
     ["FORMBRIDGE_DATABASE_URL", "mysql://root:pa55@db/x", "sqlite:"],
+    ["FORMBRIDGE_DATABASE_DIRECT_URL", "mysql://root:pa55@db/x", "postgres:"],
   ])("[RUNNING-CLI-BAD-SETTING] a bad %s is named, and what it got is not shown", (name, value, takes) => {
-    const refused = (): unknown => readConfig({ [name]: value });
+    const refused = (): unknown => readConfig({ FORMBRIDGE_DATABASE_URL: "postgres://u@db/x", [name]: value });
     expect(refused).toThrow(new RegExp(`${name}.*${takes}`));
     expect(refused).not.toThrow(/pa55/);
   });

@@ -105,6 +105,7 @@ export const ERROR_REASONS = {
   unknown: { of: "token_invalid", means: "no such token, session or link exists" },
   idempotency_key_required: { of: "invalid", means: "`submit` needs an idempotency key; the status is 400" },
   storage_full: { of: "service_unavailable", means: "there is no room for files" },
+  address_blocked: { of: "forbidden", means: "calls without an API key from this address are blocked for a time" },
   unknown_argument: { of: "bad_request", means: "MCP: the tool has no such argument" },
 } as const satisfies Record<string, { of: ErrorType; means: string }>;
 export type ErrorReason = keyof typeof ERROR_REASONS;

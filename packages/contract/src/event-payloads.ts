@@ -1,4 +1,5 @@
 import Type, { type TObject } from "typebox";
+import { ALARM_KINDS } from "./alarms.ts";
 import type { EventType } from "./events.ts";
 import { SUBMISSION_STATES } from "./states.ts";
 
@@ -107,6 +108,7 @@ export const EVENT_PAYLOADS = {
     expiredAt: instant(),
   }),
   "submission.erased": strict({}),
+  "submission.redacted": strict({}),
   "submission.ttl_warning": strict({ expiresAt: instant(), remainingMs: count() }),
   "submission.replayed": strict({
     operation: key.operation,
@@ -155,6 +157,14 @@ export const EVENT_PAYLOADS = {
     words: Type.Optional(text("why the hand-off was revoked, as the caller gave it")),
     finalState: state("of the submission then"),
     expiredAt: instant(),
+  }),
+  "security.incident": strict({
+    incidentId: text(),
+    kind: Type.Enum([...ALARM_KINDS]),
+    count: count("what was counted, or milliseconds where a time is measured"),
+    threshold: count(),
+    windowMs: count(),
+    response: Type.Optional(Type.Enum(["revoke", "reissue"], { description: "what was done to the tokens" })),
   }),
   "token.submitted": strict({ ...use, ...rotation, finalState: state() }),
   "token.cancelled": strict({ ...use, ...rotation, reason: Type.Optional(text("as the caller gave it")) }),

@@ -1,4 +1,5 @@
 export { type Actor, type ActorInput, ActorInputSchema, ActorSchema, type EventActor, type Proof } from "./actor.ts";
+export * from "./alarms.ts";
 export type { DeliveryState } from "./delivery-state.ts";
 export { isReservedHeader, QUEUE_SCHEMES, WEBHOOK_SCHEMES } from "./destination.ts";
 export { EDITABLE_STATES } from "./editable-states.ts";
@@ -52,12 +53,14 @@ export * from "./operations/cancel.ts";
 export * from "./operations/confirm-upload.ts";
 export * from "./operations/create-submission.ts";
 export * from "./operations/deliveries.ts";
+export * from "./operations/erase-actor.ts";
 export * from "./operations/erase-submission.ts";
 export * from "./operations/get-events.ts";
 export * from "./operations/get-submission.ts";
 export * from "./operations/get-submission-intake.ts";
 export * from "./operations/get-upload.ts";
 export * from "./operations/handoffs.ts";
+export * from "./operations/incidents.ts";
 export * from "./operations/intakes.ts";
 export * from "./operations/keys.ts";
 export {

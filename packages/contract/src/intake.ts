@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { AlarmPoliciesSchema } from "./alarms.ts";
 import { INTAKE_ID_PATTERN } from "./ids.ts";
 import { BrandingSchema, TranslationSchema, UiHintsSchema } from "./presentation.ts";
 import { JsonObjectSchema } from "./states.ts";
@@ -162,6 +163,7 @@ export const IntakeDefinitionSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    alarms: Type.Optional(AlarmPoliciesSchema),
     uiHints: Type.Optional(UiHintsSchema),
     translations: Type.Optional(
       Type.Record(Type.String(), TranslationSchema, { description: "By language (BCP 47), what a form shows in it." }),

@@ -1,3 +1,5 @@
+export { type AlarmRule, type AlarmRules, DEFAULT_ALARMS, ruleProblem } from "./domain/alarms/alarm.ts";
+export type { Block, Incident } from "./domain/alarms/incident.ts";
 export {
   chainEvents,
   EMPTY_HEADS,
@@ -40,6 +42,7 @@ export { countLost, resealed } from "./operations/reseal.ts";
 export type { ResumableUpload } from "./operations/resume-upload.ts";
 export { opensDefinition, sealIntakes } from "./operations/seal-intakes.ts";
 export { opensWebhook } from "./operations/webhooks/webhook-secrets.ts";
+export type * from "./ports/alarm-windows.ts";
 export type * from "./ports/archive.ts";
 export { type Authenticator, AuthenticatorDown, type Principal } from "./ports/authenticator.ts";
 export type { Backend } from "./ports/backend.ts";
@@ -49,6 +52,7 @@ export * from "./ports/events.ts";
 export type * from "./ports/handoffs.ts";
 export type * from "./ports/health.ts";
 export type * from "./ports/idempotency.ts";
+export type * from "./ports/incidents.ts";
 export {
   type CallFacts,
   type Instrumentation,
@@ -73,6 +77,7 @@ export { MAX_COUNTED_JOBS, type StoreSizes } from "./ports/sizes.ts";
 export * from "./ports/store.ts";
 export type * from "./ports/submissions.ts";
 export type * from "./ports/tokens.ts";
+export { type SpanAttributes, shortHash, type Tracing, untraced } from "./ports/tracing.ts";
 export type * from "./ports/uploads.ts";
 export * from "./ports/uploads.ts";
 export * from "./ports/webhooks.ts";

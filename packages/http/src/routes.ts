@@ -1,7 +1,8 @@
 import type { Route } from "./route.ts";
 import { byKeyRoutes } from "./routes/by-key.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
-import { handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
+import { allHandoffsRoute, handoffRoutes, linkRoutes } from "./routes/handoffs.ts";
+import { incidentRoutes } from "./routes/incidents.ts";
 import { intakeRoutes } from "./routes/intakes.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { reviewRoutes } from "./routes/reviews.ts";
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   signPartsRoute,
   ...handoffRoutes("/submissions/:ref"),
   ...handoffRoutes("/resume/:ref"),
+  allHandoffsRoute,
   ...linkRoutes,
   ...byKeyRoutes,
   ...deliveryRoutes,
@@ -26,4 +28,5 @@ export const ROUTES: readonly Route[] = [
   ...intakeRoutes,
   ...keyRoutes,
   ...webhookRoutes,
+  ...incidentRoutes,
 ];

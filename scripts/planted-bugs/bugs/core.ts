@@ -5,6 +5,43 @@ const RESOLVE = "packages/core/src/operations/identity/resolve-target.ts";
 
 export const CORE: readonly PlantedBug[] = [
   {
+    name: "core-redaction-before-the-end",
+    breaks: "An erased actor is removed from another's submission while others still work on it.",
+    file: "packages/core/src/operations/erasure/erase-from-submission.ts",
+    edits: [
+      {
+        find: '  if (!isTerminal(submission.state)) {\n    report.waiting.push(submissionId);\n    return "done";\n  }\n  if (!erasure.dryRun) {\n    // Before the commit',
+        replace: "  if (!erasure.dryRun) {\n    // Before the commit",
+      },
+    ],
+    caughtBy: ["test/contract/erasures.test.ts"],
+  },
+  {
+    name: "core-files-forgotten-first",
+    breaks:
+      "A redaction commits before the actor's files are removed; if it dies in between, nobody knows which they were.",
+    file: "packages/core/src/operations/erasure/erase-from-submission.ts",
+    edits: [
+      {
+        find: "    for (const uploadId of traces.uploads) await deps.uploads?.drop({ tenant, submissionId, uploadId });\n",
+        replace: "",
+      },
+      {
+        find: '    if ((await commitDecision(deps, change)).committed.kind !== "committed") return "again";\n',
+        replace:
+          '    if ((await commitDecision(deps, change)).committed.kind !== "committed") return "again";\n    for (const uploadId of traces.uploads) await deps.uploads?.drop({ tenant, submissionId, uploadId });\n',
+      },
+    ],
+    caughtBy: ["test/contract/erasures.test.ts"],
+  },
+  {
+    name: "core-address-of-a-bare-token-kept",
+    breaks: "Reads with a bare token from an erased actor's address keep address and user agent.",
+    file: "packages/core/src/domain/traces.ts",
+    edits: [{ find: "isNameless(actor) && address !== undefined", replace: "address === undefined" }],
+    caughtBy: ["test/contract/erasures.test.ts"],
+  },
+  {
     name: "core-two-attempts-at-once",
     breaks: "A delivery attempt starts while another one of the same submission is in flight.",
     file: "packages/core/src/domain/decide/deliver.ts",
@@ -224,6 +261,36 @@ export const CORE: readonly PlantedBug[] = [
     file: "packages/core/src/operations/list-submissions.ts",
     edits: [{ find: "readAt(openRow(deps.sealer, row), now, policy)", replace: "openRow(deps.sealer, row)" }],
     caughtBy: ["test/contract/expiry.test.ts"],
+  },
+  {
+    name: "core-incident-per-event",
+    breaks: "An attack that goes on is an incident with every flush.",
+    file: "packages/core/src/domain/alarms/incident.ts",
+    edits: [{ find: "at - previous.lastSeenAt <= quietMs(previous)", replace: "at < previous.lastSeenAt" }],
+    caughtBy: ["test/contract/alarms.test.ts"],
+  },
+  {
+    name: "core-tenant-block-ignored",
+    breaks: "A tenant's block refuses nobody.",
+    file: "packages/core/src/operations/alarms/watch.ts",
+    edits: [
+      { find: "placeOf({ tenant, network: networkOf", replace: "placeOf({ tenant: DEFAULT_TENANT, network: networkOf" },
+    ],
+    caughtBy: ["test/contract/alarms.test.ts"],
+  },
+  {
+    name: "core-signals-unbounded",
+    breaks: "A flood of failed look-ups fills the memory.",
+    file: "packages/core/src/operations/alarms/watch.ts",
+    edits: [{ find: "pending.size >= MAX_SIGNALS && ", replace: "pending.size < 0 && " }],
+    caughtBy: ["packages/core/src/operations/alarms/watch.test.ts"],
+  },
+  {
+    name: "core-signals-lost",
+    breaks: "Signals are lost when the windows can't count.",
+    file: "packages/core/src/operations/alarms/watch.ts",
+    edits: [{ find: "        for (const signal of signals.values()) keep(signal);\n", replace: "" }],
+    caughtBy: ["packages/core/src/operations/alarms/watch.test.ts"],
   },
   {
     name: "server-any-secret",

@@ -94,7 +94,7 @@ export const POSTGRES: readonly PlantedBug[] = [
     name: "postgres-tenant-not-in-load",
     breaks: "Whoever knows an id loads the submission of another tenant.",
     file: "packages/store-postgres/src/load.ts",
-    edits: [{ find: "AS s ON s.tenant = e.tenant", replace: "AS s ON true" }],
+    edits: [{ find: "hasTenant = true", replace: "hasTenant = false" }],
     caughtBy: [CONFORMANCE],
   },
   {
@@ -136,8 +136,8 @@ export const POSTGRES: readonly PlantedBug[] = [
     name: "postgres-not-durable",
     breaks: "A role that switches synchronous_commit off loses acknowledged writes.",
     file: "packages/store-postgres/src/database.ts",
-    edits: [{ find: ", onConnect: makeDurable });", replace: " });" }],
-    caughtBy: ["packages/store-postgres/test/durability.test.ts"],
+    edits: [{ find: ", onConnect: isPooled ? expectDurable : makeDurable });", replace: " });" }],
+    caughtBy: ["packages/store-postgres/test/durability.test.ts", "apps/server/test/pooler.test.ts"],
   },
   {
     name: "postgres-health-only-reads",

@@ -10,6 +10,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   intakes: async () => (await import("./intakes.ts")).intakesCommand(),
   events: async () => (await import("./events.ts")).eventsCommand(),
   verify: async () => (await import("./verify.ts")).verifyCommand(),
+  erase: async () => (await import("./erase.ts")).eraseCommand(),
   migrate: async () => (await import("./migrate.ts")).migrateCommand(),
   copy: async () => (await import("./copy.ts")).copyCommand(),
   secrets: async () => (await import("./secrets.ts")).secretsCommand(),

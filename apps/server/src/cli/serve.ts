@@ -38,6 +38,12 @@ async function greet(server: RunningServer): Promise<void> {
   print(`  curl -s ${url}/intakes/contact/submissions -H 'content-type: application/json' -d '${body}'`);
 }
 
+/** The amount is left to a person. From 100 on, the team lead has to approve it. */
+const FORM = {
+  actor: { kind: "agent" as const, id: "shopping_bot" },
+  initialFields: { item: "27-inch monitor", cost_center: "4100" },
+};
+
 /** How many examples to try before giving up on showing one. */
 const EXAMPLES = 20;
 
@@ -48,7 +54,7 @@ const EXAMPLES = 20;
 async function exampleForm({ core }: RunningServer): Promise<string | undefined> {
   for (let number = 1; number <= EXAMPLES; number++) {
     const idempotencyKey = `example-form-shown-at-the-start-${number}`;
-    const call = { caller: { address: "127.0.0.1" }, intakeId: "contact", request: EXAMPLE, idempotencyKey };
+    const call = { caller: { address: "127.0.0.1" }, intakeId: "purchase-request", request: FORM, idempotencyKey };
     const made = await core.operations.createSubmission(call).catch(() => undefined);
     if (made?.body.state === "in_progress" && made.body.resumeUrl !== undefined) return made.body.resumeUrl;
   }

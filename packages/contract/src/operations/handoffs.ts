@@ -4,6 +4,7 @@ import { ResumeTokenSchema } from "../ids.ts";
 import { InstantSchema } from "../states.ts";
 import { missingFields, submissionMark } from "../submission.ts";
 import { GetSubmissionQuery } from "./get-submission.ts";
+import { pageEnd, paging } from "./lists.ts";
 import { writeMark } from "./set-fields.ts";
 
 /** The kinds of hand-off, by what the link contains. */
@@ -98,6 +99,29 @@ export const ListHandoffsResponse = Type.Object(
   { additionalProperties: false },
 );
 export type ListHandoffsResponse = Static<typeof ListHandoffsResponse>;
+
+export const ListAllHandoffsQuery = Type.Object(
+  {
+    intakeId: Type.Optional(Type.String()),
+    kind: Type.Optional(HandoffKindSchema),
+    status: Type.Optional(Type.Enum([...HANDOFF_STATUSES])),
+    ...paging,
+  },
+  { additionalProperties: false },
+);
+export type ListAllHandoffsQuery = Static<typeof ListAllHandoffsQuery>;
+
+const ListedHandoffSchema = Type.Object(
+  { submissionId: Type.String(), intakeId: Type.String(), ...HandoffViewSchema.properties },
+  { additionalProperties: false },
+);
+export type ListedHandoff = Static<typeof ListedHandoffSchema>;
+
+export const ListAllHandoffsResponse = Type.Object(
+  { ok: Type.Literal(true), items: Type.Array(ListedHandoffSchema, { description: "Newest first." }), ...pageEnd },
+  { additionalProperties: false },
+);
+export type ListAllHandoffsResponse = Static<typeof ListAllHandoffsResponse>;
 
 export const RevokeHandoffRequest = Type.Object(
   {

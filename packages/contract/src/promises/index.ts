@@ -1,3 +1,4 @@
+import { ALARM_PROMISES } from "./alarms.ts";
 import { BAD_INPUT_PROMISES } from "./bad-input.ts";
 import { CLIENT_PROMISES } from "./client.ts";
 import { CONCURRENCY_PROMISES } from "./concurrency.ts";
@@ -55,5 +56,6 @@ export const PROMISES: readonly ContractPromise[] = [
   ...CLIENT_PROMISES,
   ...OPS_PROMISES,
   ...PAGES_PROMISES,
+  ...ALARM_PROMISES,
   ...OBSERVE_PROMISES,
 ];

@@ -77,5 +77,9 @@ export const LISTS_PROMISES = [
     says: "A CSV export shows no more than the list does: the same submissions, with sensitive values masked.",
   },
   { id: "LISTS-CSV-ONE-INTAKE", says: "A CSV export without an intakeId, or with a pageToken, is a 400 in words." },
+  {
+    id: "LISTS-HANDOFFS",
+    says: "GET /handoffs lists the hand-offs of all submissions for an admin, newest first, by intake, kind and status, and pages like the others.",
+  },
   { id: "LISTS-INTAKES-AND-KEYS", says: "The lists of intakes and keys page by the same rules." },
 ] as const satisfies readonly ContractPromise[];

@@ -15,6 +15,10 @@ export const OBSERVE_PROMISES: readonly ContractPromise[] = [
     id: "OBSERVE-PUSH",
     says: "A collector that hangs or is down slows no request and does not keep the server from stopping.",
   },
+  {
+    id: "OBSERVE-TRACES",
+    says: "With tracing on, the calls of a hand-off, its delivery and what callers trace themselves form one trace, without a secret or a value.",
+  },
   { id: "OBSERVE-SETTINGS", says: "A setting of metrics, log or push that makes no sense stops the start, in words." },
   {
     id: "OBSERVE-LOG-LINE",

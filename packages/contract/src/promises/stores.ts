@@ -10,6 +10,14 @@ export const STORES_PROMISES = [
     says: "When it is back, service goes on within two seconds and without a restart; no answered write is lost or doubled.",
   },
   {
+    id: "STORES-FAILOVER",
+    says: "When a synchronous standby takes the primary's place, writes succeed again within 30 seconds; no answered write is lost or doubled.",
+  },
+  {
+    id: "STORES-POOLER",
+    says: "With a direct URL beside it, a pooler in transaction mode is as good as a connection; one that doesn't sync commits is refused.",
+  },
+  {
     id: "STORES-DOUBT",
     says: "A write whose outcome nobody was told is answered as such, and its retry with the same key happens once.",
   },

@@ -1,5 +1,6 @@
 import type {
   Actor,
+  AlarmKind,
   Destination,
   FieldError,
   FileReference,
@@ -18,6 +19,7 @@ import { toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
 import type { Sealed } from "./sealed.ts";
 import type { AttemptLease, DeliveryAttempt, Upload } from "./submission.ts";
+import type { Traces } from "./traces.ts";
 import type { EditableState } from "./transitions.ts";
 
 /** What is known about an attempt once it has ended. */
@@ -89,11 +91,21 @@ export type DomainEvent = { by?: Actor } & (
       expiredAt: Instant;
     }
   | { type: "submission.erased" }
+  | { type: "submission.redacted"; traces: Pick<Traces, "sought" | "uploads"> }
   | { type: "submission.ttl_warning"; expiresAt: Instant; remainingMs: number }
   | { type: "submission.replayed"; ref: KeyRef; replayNumber: number; originalEventId?: string }
   | { type: "handoff.link_issued"; handoffId: string; kind: HandoffKind; expiresAt: Instant; allowedActors?: Actor[] }
   | { type: "handoff.completed"; handoffId: string; missing: string[] }
   | { type: "handoff.resumed"; after: Actor }
+  | {
+      type: "security.incident";
+      incidentId: string;
+      kind: AlarmKind;
+      count: number;
+      threshold: number;
+      windowMs: number;
+      response?: "revoke" | "reissue";
+    }
 );
 
 /** Without the receiver's response, which may quote what was sent. */
@@ -127,9 +139,14 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       };
     case "field.updated":
       return { fields: updatedFields(event.set, intake), removed: event.removed.map(dotted) };
+    case "security.incident": {
+      const { type: _, by: __, ...payload } = event;
+      return payload;
+    }
     case "validation.passed":
     case "submission.finalized":
     case "submission.erased":
+    case "submission.redacted":
       return {};
     case "validation.failed":
       return { missingFields: event.missing, validationErrors: event.errors as unknown as Json };

@@ -6,7 +6,11 @@ import { attribute } from "./fields/attribution.ts";
 import type { Instant } from "./instant.ts";
 import { warningTime } from "./policy.ts";
 import type { Delivery, Review, Submission } from "./submission.ts";
+import { forget } from "./traces.ts";
 import { mayMove } from "./transitions.ts";
+
+/** How many incidents a submission remembers; the rest is in its history. */
+const MAX_INCIDENTS = 20;
 
 /** Who caused an event, when, and at which version. */
 export interface Stamp {
@@ -32,6 +36,11 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
       return submission;
     case "handoff.completed":
       return { ...submission, completedHandoff: { handoffId: event.handoffId, at: stamp.now, version: stamp.version } };
+    case "security.incident": {
+      const { incidentId, response } = event;
+      const entry = { incidentId, at: stamp.now, ...(response !== undefined && { response }) };
+      return { ...submission, incidents: [...(submission.incidents ?? []), entry].slice(-MAX_INCIDENTS) };
+    }
     case "field.updated":
       return {
         ...submission,
@@ -86,6 +95,8 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
       return { ...submission, destination: event.sealed };
     case "submission.erased":
       return erase(submission, stamp.now);
+    case "submission.redacted":
+      return forget(submission, event.traces);
     case "submission.expired":
       return { ...submission, state: "expired", expiredAt: event.expiredAt };
     default:

@@ -9,7 +9,7 @@ import type { Hash } from "./hashing.ts";
 import { type Instant, toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
 import { type Policy, tokenExpiry } from "./policy.ts";
-import type { Submission } from "./submission.ts";
+import type { Person, Submission } from "./submission.ts";
 import type { TokenUse } from "./tokens/audit-payloads.ts";
 import { actorOf, personActing, tokenAudit } from "./tokens/token-audit.ts";
 
@@ -31,6 +31,8 @@ export interface PlanInput {
   nextToken?: Hash;
   /** How the caller reached the submission; absent if the server acts by itself. */
   trace?: CallTrace;
+  /** The span to continue from, if the change passes the submission on to somebody else. */
+  traceparent?: string;
 }
 
 /** What the token stream records about a call. */
@@ -91,6 +93,16 @@ function withHandoff(before: Submission, { decision, actor }: PlanInput): readon
   return resumes ? [{ type: "handoff.resumed", after: before.lastUpdatedBy }, ...decision.events] : decision.events;
 }
 
+/** Since when a human is at it, after this person acted. */
+export const takenOver = (
+  { lastPerson, humanSince }: Submission,
+  { kind }: Person,
+  now: Instant,
+): Pick<Submission, "humanSince"> => {
+  if (kind === "human" && lastPerson?.kind === "agent") return { humanSince: now };
+  return kind === "human" && humanSince !== undefined ? { humanSince } : {};
+};
+
 /** The last recorded activity, by agent and by human. */
 function activityAfter(
   { activity, erasedAt }: Submission,
@@ -109,11 +121,13 @@ function finish(
   const { input, version, seq, rotates } = end;
   const { decision, now, actor, intake, policy, nextToken } = input;
   const person = submission.erasedAt === undefined ? personActing(input.operation, actor) : undefined;
+  const { humanSince: _, ...rest } = submission;
   const next: Submission = {
-    ...submission,
+    ...(person === undefined ? submission : rest),
     version,
     revision: submission.revision + 1,
-    ...(person && { lastPerson: person }),
+    ...(person && { lastPerson: person, ...takenOver(submission, person, now) }),
+    ...(input.traceparent !== undefined && { traceparent: input.traceparent }),
     ...activityAfter(submission, input),
   };
   if (decision.lapses === true) return { ...next, token: { ...next.token, lapsed: true } };

@@ -145,6 +145,14 @@ interface Common {
   lastUpdatedBy: Actor;
   /** The agent or human who last acted or read; the system and operators don't count. */
   lastPerson?: Person;
+  /** When a human last took over from an agent; absent while an agent is at it. */
+  humanSince?: Instant;
+  /** When a token or session was last used to read, as far as audits are written. */
+  lastUsedAt?: Instant;
+  /** The country that it was created in, if known. */
+  createdIn?: string;
+  /** The last incidents about it, and what they did to its tokens. */
+  incidents?: { incidentId: string; at: Instant; response?: "revoke" | "reissue" }[];
   ttlMs: number;
   expiresAt: Instant;
   /** When to warn that it will expire; absent once that was done. */
@@ -167,6 +175,8 @@ interface Common {
   submittedBy?: Actor;
   /** When values and names were erased. */
   erasedAt?: Instant;
+  /** The span that last passed the submission on to somebody else; what they do continues its trace. */
+  traceparent?: string;
   heads: ChainHeads;
   /**
    * The current token; `seq` is the head of the submission stream when it was issued. `lapsed` once its lapse is

@@ -12,8 +12,12 @@ export interface Caller {
   forModel?: true;
   /** The client's address, for rate limits and the history. */
   address: string;
+  /** The client's country (ISO 3166-1 alpha-2), if a trusted proxy says so. */
+  country?: string;
   /** The client's user agent, if the transport has one. */
   userAgent?: string;
+  /** The span that the call comes from, as the value of a W3C `traceparent` header. Not trusted to be one. */
+  traceparent?: string;
   /** Filled in during the call, for the transport's log. */
   facts?: CallFacts;
 }

@@ -1,4 +1,5 @@
 import type { CallFacts } from "../ports/instrumentation.ts";
+import type { Watch } from "./alarms/watch.ts";
 import type { AuditTrail } from "./audit/audit-trail.ts";
 import type { Deps } from "./deps.ts";
 import type { UploadUsage } from "./files/upload-usage.ts";
@@ -10,6 +11,7 @@ export interface Context {
   deps: Deps;
   catalog: Catalog;
   auditTrail: AuditTrail;
+  watch: Watch;
   uploadUsage: UploadUsage;
   /** When the call began, by `performance.now`. */
   startedAt: number;

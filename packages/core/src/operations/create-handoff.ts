@@ -86,6 +86,7 @@ function commandOf(
   const { call, kind, submission, secrets } = made;
   const { allowedActors, recipientEmail, message, expiresInMs } = call.handoff;
   const { handoffId, session, code } = secrets;
+  const traceparent = deps.tracing.traceparent();
   const note = {
     ...(recipientEmail !== undefined && { email: recipientEmail }),
     ...(code !== undefined && { code }),
@@ -98,6 +99,7 @@ function commandOf(
     ...(allowedActors && { allowedActors: allowedActors.map(normalize) }),
     ...(recipientEmail !== undefined && { recipientEmail }),
     ...(message !== undefined && { message }),
+    ...(traceparent !== undefined && { traceparent }),
     ...(session !== undefined && { link: sha256(session) }),
     ...(Object.keys(note).length > 0 && { sealed: sealNote(deps.sealer, note, { ...submission, handoffId }) }),
   };

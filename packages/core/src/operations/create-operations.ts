@@ -1,7 +1,12 @@
 import type { CallFacts } from "../ports/instrumentation.ts";
+import { shortHash, type Tracing } from "../ports/tracing.ts";
 import { abandonUpload } from "./abandon-upload.ts";
+import { raiseIncidents } from "./alarms/raise-incidents.ts";
+import { createWatch } from "./alarms/watch.ts";
 import { createAuditTrail } from "./audit/audit-trail.ts";
 import { awaitChange } from "./await-change.ts";
+import { createBlock, listBlocks, removeBlock } from "./blocks.ts";
+import type { Caller } from "./caller.ts";
 import { cancel } from "./cancel.ts";
 import { changeDestination } from "./change-destination.ts";
 import { collectUpload } from "./collect-upload.ts";
@@ -14,6 +19,7 @@ import { deliver } from "./deliver.ts";
 import type { Deps } from "./deps.ts";
 import { describeLink } from "./describe-link.ts";
 import { describePublished } from "./describe-published.ts";
+import { eraseActor, eraseActorFor } from "./erase-actor.ts";
 import { eraseSubmission } from "./erase-submission.ts";
 import { escalate } from "./escalate.ts";
 import { createUploadUsage } from "./files/upload-usage.ts";
@@ -24,9 +30,11 @@ import { getSubmission } from "./get-submission.ts";
 import { getSubmissionIntake } from "./get-submission-intake.ts";
 import { getUpload } from "./get-upload.ts";
 import { createReplayLog } from "./idempotency/replay-log.ts";
+import { acknowledgeIncident, closeIncident, listIncidents } from "./incidents.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
 import { lapseToken } from "./lapse-token.ts";
+import { listAllHandoffs } from "./list-all-handoffs.ts";
 import { listDeliveries } from "./list-deliveries.ts";
 import { listEvents } from "./list-events.ts";
 import { listHandoffs } from "./list-handoffs.ts";
@@ -103,6 +111,7 @@ const OPERATIONS = {
   renewToken,
   createHandoff,
   listHandoffs,
+  listAllHandoffs,
   completeHandoff,
   revokeHandoff,
   openSession,
@@ -112,6 +121,8 @@ const OPERATIONS = {
   retryDeliveries,
   changeDestination,
   eraseSubmission,
+  eraseActor,
+  eraseActorFor,
   listSubmissions,
   listReviews,
   listEvents,
@@ -145,6 +156,12 @@ const OPERATIONS = {
   escalate,
   lapseToken,
   pushEvents,
+  listIncidents,
+  acknowledgeIncident,
+  closeIncident,
+  createBlock,
+  listBlocks,
+  removeBlock,
   notify,
   sweep,
   collectUpload,
@@ -154,7 +171,7 @@ const OPERATIONS = {
 type Bound<F> = F extends (context: Context, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;
 
 export type Operations = { [Name in keyof typeof OPERATIONS]: Bound<(typeof OPERATIONS)[Name]> } & {
-  /** Writes the collected read audits. */
+  /** Writes the collected read audits, and raises the alarms that they trip. */
   flushAudit(): Promise<void>;
 };
 
@@ -162,9 +179,11 @@ type AnyOperation = (context: Context, ...rest: never[]) => Promise<unknown>;
 
 /** `parts`: objects that a simulation creates itself, to keep them across restarts or to observe them. */
 export function createOperations(deps: Deps, parts: Partial<Pick<Context, "catalog" | "auditTrail">> = {}): Operations {
+  const catalog = parts.catalog ?? createCatalog(deps.backend);
   const context: Context = {
     deps,
-    catalog: createCatalog(deps.backend),
+    catalog,
+    watch: createWatch(deps, catalog),
     auditTrail: createAuditTrail(deps),
     uploadUsage: createUploadUsage(deps.backend.submissions),
     startedAt: 0,
@@ -176,18 +195,23 @@ export function createOperations(deps: Deps, parts: Partial<Pick<Context, "catal
   const bound = Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(name, operation as AnyOperation, context)]),
   );
-  return { ...bound, flushAudit: () => context.auditTrail.flush() } as Operations;
+  const flushAudit = async (): Promise<void> => {
+    await context.auditTrail.flush();
+    await raiseIncidents(context);
+  };
+  return { ...bound, flushAudit } as Operations;
 }
 
 /** Times each call, and turns a store failure into a contract error. */
 function bind(name: string, operation: AnyOperation, context: Context) {
-  const { instrumentation } = context.deps;
+  const { instrumentation, tracing } = context.deps;
   const ended = (facts: CallFacts, outcome: string, began: number): void => {
     facts.operation = name;
     facts.outcome = outcome;
+    if (tracing.isOn) describe(tracing, facts);
     instrumentation.record({ name: "operation", operation: name, outcome, ms: performance.now() - began, facts });
   };
-  return async (...rest: never[]): Promise<unknown> => {
+  const run = async (...rest: never[]): Promise<unknown> => {
     const began = performance.now();
     if (name !== "sweep") context.traffic.lastCallAt = began;
     const facts = factsFor(rest[0]);
@@ -204,6 +228,34 @@ function bind(name: string, operation: AnyOperation, context: Context) {
       throw error;
     }
   };
+  if (!tracing.isOn) return run;
+  const span = SPAN_NAMES[name] ?? name;
+  return (...rest: never[]): Promise<unknown> => tracing.entry(span, () => run(...rest), originOf(rest[0]));
+}
+
+/** Where the name of a span isn't that of its operation. */
+const SPAN_NAMES: Readonly<Record<string, string>> = { createSubmission: "createSubmissionWithToken" };
+
+/** What nobody called for is work of the server itself, whoever woke it. */
+function originOf(call: unknown): { parent?: string | undefined; alone?: true } {
+  const { caller } = (typeof call === "object" && call !== null ? call : {}) as { caller?: Caller };
+  return caller === undefined ? { alone: true } : { parent: caller.traceparent };
+}
+
+function describe(tracing: Tracing, facts: CallFacts): void {
+  const traceId = tracing.traceId();
+  if (traceId !== undefined) facts.traceId = traceId;
+  tracing.describe({
+    operation: facts.operation,
+    outcome: facts.outcome,
+    "intake.id": facts.intakeId,
+    "submission.id": facts.submissionId,
+    "token.hash": facts.tokenHash && shortHash(facts.tokenHash),
+    "token.version": facts.version,
+    "idempotency.key_hash": facts.key && shortHash(facts.key.hash),
+    "idempotency.replayed": facts.replayed,
+    "actor.kind": facts.actor?.kind,
+  });
 }
 
 /** The transport's own if it passed one in; for a job, the submission is known from the start. */

@@ -24,6 +24,7 @@ import { noteContention } from "./idempotency/note-contention.ts";
 import { recordConflict } from "./idempotency/record-conflict.ts";
 import { recordedActor } from "./identity/actors.ts";
 import { authenticate, hasRole, reachesIntake } from "./identity/authenticate.ts";
+import { countryOf } from "./identity/network-of.ts";
 import { countCreate, peekCreates } from "./identity/rate-limits.ts";
 import { liveToken, seesSensitive } from "./identity/resolve-target.ts";
 import { openRow } from "./read/open-snapshot.ts";
@@ -73,6 +74,10 @@ export async function createSubmission(
   const intake = loaded.definition === undefined ? undefined : await context.catalog.byDigest(loaded.definition.digest);
   if (intake === undefined && authenticated === undefined) await refuseRetired(context, call.intakeId);
   const door = admit(intake, { tenant: loaded.definition?.tenant ?? "", caller: authenticated });
+  if (door.principal === undefined) {
+    await context.watch.refuseBlocked(call.caller);
+    await context.watch.refuseBlocked(call.caller, door.tenant);
+  }
   const admitted = prepare({ context, call, now: loaded.now, ref, ...door });
   const { actor } = admitted.decide;
   Object.assign(context.facts, { intakeId: call.intakeId, actor: { kind: actor.kind, id: actor.id } });
@@ -144,6 +149,7 @@ function prepare(door: {
     command: {
       tenant,
       ...(principal && { keyId: principal.keyId }),
+      ...countryOf(context.deps, call.caller),
       ...(initialFields && { initialFields }),
       ...(ttlMs !== undefined && { ttlMs }),
     },

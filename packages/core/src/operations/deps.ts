@@ -1,4 +1,6 @@
+import type { AlarmRules } from "../domain/alarms/alarm.ts";
 import type { Policy } from "../domain/policy.ts";
+import type { AlarmWindows } from "../ports/alarm-windows.ts";
 import type { Archive } from "../ports/archive.ts";
 import type { Authenticator } from "../ports/authenticator.ts";
 import type { Backend } from "../ports/backend.ts";
@@ -9,6 +11,7 @@ import type { Mailer } from "../ports/mailer.ts";
 import type { RateLimiter, RateRule } from "../ports/rate-limiter.ts";
 import type { Scanner } from "../ports/scanner.ts";
 import type { Sealer } from "../ports/sealer.ts";
+import type { Tracing } from "../ports/tracing.ts";
 import type { UploadStorage } from "../ports/uploads.ts";
 import type { Randomness } from "../vault/mint.ts";
 import type { PageTokens } from "../vault/page-tokens.ts";
@@ -55,6 +58,12 @@ export interface Settings {
   listCountLimit: number;
   /** Records per page of a harvest. */
   harvestPageSize: number;
+  /** Absent alarms are off. */
+  alarms: AlarmRules;
+  /** How long an alarm blocks an address. */
+  alarmBlockMs: number;
+  /** Who is mailed about incidents. */
+  alarmMail?: string;
   /** false: no rate limits. */
   rateLimits: RateRules | false;
 }
@@ -76,7 +85,11 @@ export interface Deps {
   random: Randomness;
   wakeups: Wakeups;
   rateLimiter: RateLimiter;
+  alarmWindows: AlarmWindows;
+  /** Looks up the country of an address; for embedding programs. */
+  countryOf?: (address: string) => string | undefined;
   instrumentation: Instrumentation;
+  tracing: Tracing;
   settings: Settings;
   /** Absent: only API keys identify callers. */
   authenticator?: Authenticator;

@@ -20,12 +20,16 @@ export async function listHandoffs(context: Context, call: ReadCall): Promise<Op
       if (token?.status === "stale" && !mayHoldToken(principal, submission)) throw staleReader(submission);
       const shown = show(deps, found, found.held);
       const rows = await deps.backend.handoffs.ofSubmission(submission.submissionId);
-      return respondWith({ ...markOf(shown), items: rows.map((row) => viewOf(context, row, shown)) }, shown);
+      return respondWith({ ...markOf(shown), items: rows.map((row) => handoffView(context, row, shown)) }, shown);
     },
   });
 }
 
-function viewOf({ deps }: Context, handoff: Handoff, { submission, now, policy }: Shown): HandoffView {
+export function handoffView(
+  { deps }: Context,
+  handoff: Handoff,
+  { submission, now, policy }: Pick<Shown, "submission" | "now" | "policy">,
+): HandoffView {
   const { handoffId, kind, createdBy, allowedActors, revokedAt } = handoff;
   const { email } = openNote(deps.sealer, handoff);
   return {

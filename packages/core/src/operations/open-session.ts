@@ -55,6 +55,7 @@ export async function openSession(
 ): Promise<OperationResponse<OpenSessionResponse>> {
   const { deps } = context;
   const present = presentedBy(context, call);
+  await context.watch.refuseBlocked(call.caller);
   if (call.request.code !== undefined) await countCodeAttempt(deps, call.caller);
   const secret = deps.random.session();
   let seen: Submission | undefined;
@@ -142,6 +143,7 @@ async function opened(
   const guessed = isTerminal(submission.state)
     ? []
     : found.guessed.filter((missed) => statusOf(missed, submission, clock) === "open");
+  deps.tracing.join(handoff?.traceparent);
   const intake = await catalog.byDigest(submission.definition);
   return { loaded, submission, intake, guessed, ...(handoff && { handoff }) };
 }

@@ -73,6 +73,8 @@ export async function sweep(context: Context, signal?: AbortSignal): Promise<Swe
   ] as const) {
     if (swept[what] > 0) instrumentation.record({ name: "swept", what, count: swept[what] });
   }
+  await backend.incidents.forget(now - policy.eventRetentionMs, sweepBatch);
+  await backend.blocks.forget(now, sweepBatch);
   // One submission that fails (such as a row that this server can't open) must not hold up the rest.
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} submissions could not be swept`);
   return swept;

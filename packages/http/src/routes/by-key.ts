@@ -1,4 +1,6 @@
 import {
+  EraseActorRequest,
+  EraseActorResponse,
   EraseSubmissionRequest,
   EraseSubmissionResponse,
   ListEventsQuery,
@@ -76,6 +78,18 @@ export const byKeyRoutes: Route[] = [
     opensWith: "key",
     errors: WRITE_ERRORS,
     call: (operations, request) => operations.eraseSubmission(writeCall(request)),
+  },
+  {
+    method: "POST",
+    path: "/erasures",
+    id: "eraseActor",
+    summary: "Erase everything about an actor, page by page",
+    body: EraseActorRequest,
+    response: EraseActorResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, body }) =>
+      operations.eraseActor({ caller, request: body as unknown as EraseActorRequest }),
   },
   {
     method: "GET",

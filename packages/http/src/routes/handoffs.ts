@@ -5,6 +5,8 @@ import {
   CreateHandoffResponse,
   GetSubmissionQuery,
   GetSubmissionResponse,
+  ListAllHandoffsQuery,
+  ListAllHandoffsResponse,
   ListHandoffsResponse,
   OpenSessionRequest,
   OpenSessionResponse,
@@ -13,7 +15,7 @@ import {
   RevokeHandoffResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { ADMIN_ERRORS, param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 const complete = {
   method: "POST",
@@ -105,6 +107,18 @@ export function handoffRoutes(root: "/submissions/:ref" | "/resume/:ref"): Route
     },
   ];
 }
+
+export const allHandoffsRoute: Route = {
+  method: "GET",
+  path: "/handoffs",
+  id: "listAllHandoffs",
+  summary: "List the hand-offs of all submissions",
+  query: ListAllHandoffsQuery,
+  response: ListAllHandoffsResponse,
+  opensWith: "key",
+  errors: ADMIN_ERRORS,
+  call: (operations, { caller, query }) => operations.listAllHandoffs({ caller, query }),
+};
 
 /** The endpoints behind links. Opening one with GET doesn't use it up. */
 export const linkRoutes: Route[] = [

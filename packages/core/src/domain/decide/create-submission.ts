@@ -11,6 +11,8 @@ export interface CreateSubmission {
   tenant: string;
   /** The caller's API key. */
   keyId?: string;
+  /** Where the caller is, if known. */
+  country?: string;
   initialFields?: Record<string, unknown>;
   ttlMs?: number;
 }
@@ -45,6 +47,7 @@ export function initialSubmission(command: CreateSubmission, context: DecideCont
     updatedAt: context.now,
     createdBy: context.actor,
     ...(command.keyId !== undefined && { createdByKey: command.keyId }),
+    ...(command.country !== undefined && { createdIn: command.country }),
     lastUpdatedBy: context.actor,
     ttlMs,
     expiresAt: context.now + ttlMs,

@@ -1,4 +1,5 @@
 import type { Actor, EventType, JsonObject } from "@formbridge/contract";
+import type { ChainedEvent } from "../chained-event.ts";
 import type { ContractError } from "../error.ts";
 import type { DomainEvent } from "../events.ts";
 import type { Instant } from "../instant.ts";
@@ -40,6 +41,8 @@ export interface Decision {
   dropJobs?: readonly string[];
   /** Erases everything else that is stored about the submission. */
   erases?: true;
+  /** Earlier events that lose parts, as they remain; hand-offs, review links and recorded responses are erased. */
+  redacts?: readonly ChainedEvent[];
 }
 
 export const refuse = (refusal: ContractError): Decision => ({ events: [], token: "keep", refusal });

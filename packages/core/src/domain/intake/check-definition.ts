@@ -11,7 +11,14 @@
  * - `x-` keywords, gates, destination: a mistake would show only once submissions are under way.
  * - steps, hints, translations, published elements: one for a missing field would silently be ignored.
  */
-import { type ApprovalGate, FileRuleSchema, type IntakeDefinition, IntakeDefinitionSchema } from "@formbridge/contract";
+import {
+  type AlarmPolicies,
+  type ApprovalGate,
+  FileRuleSchema,
+  type IntakeDefinition,
+  IntakeDefinitionSchema,
+} from "@formbridge/contract";
+import { DEFAULT_ALARMS, ruleFor, ruleProblem } from "../alarms/alarm.ts";
 import { ContractError } from "../error.ts";
 import { isAddress } from "../review/address.ts";
 import { mostReviewers } from "../review/reviewers.ts";
@@ -54,8 +61,17 @@ export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: Defi
   checkEventWebhooks(definition.eventWebhooks, problems);
   checkPresentation(definition, problems);
   checkEventTypes(definition, problems);
+  checkAlarms(definition, problems);
   refuseIfAny(problems);
   return definition;
+}
+
+function checkAlarms({ alarms = {} }: IntakeDefinition, problems: Problems): void {
+  for (const kind of Object.keys(alarms) as (keyof AlarmPolicies)[]) {
+    const rule = ruleFor(kind, DEFAULT_ALARMS, alarms);
+    const problem = rule && ruleProblem(kind, rule);
+    if (problem !== undefined) problems.add(["alarms", kind], `takes ${problem}`);
+  }
 }
 
 function refuseIfAny({ list }: Problems): void {

@@ -1,7 +1,7 @@
 import type { EventActor, EventType, JsonObject } from "@formbridge/contract";
 import type { Instant } from "../../domain/instant.ts";
-import { type AuditedSubmission, auditEvent, type Mint, planAudit } from "../../domain/plan-change.ts";
-import type { Person } from "../../domain/submission.ts";
+import { type AuditedSubmission, auditEvent, type Mint, planAudit, takenOver } from "../../domain/plan-change.ts";
+import type { Person, Submission } from "../../domain/submission.ts";
 import { handedOffPayload, type TokenUse } from "../../domain/tokens/audit-payloads.ts";
 import { handsOff } from "../../domain/tokens/token-audit.ts";
 import { EVENTS_WRITTEN } from "../../ports/events.ts";
@@ -220,6 +220,13 @@ function appended(deps: Deps, { submission, sealedFields }: Snapshot, due: Pendi
     noted.push(auditEvent("token.handed_off", { ...about, payload, mint }));
   }
   const { after, events } = planAudit(submission, noted);
-  const row = { submission: changes === undefined ? after : { ...after, lastPerson: changes.to } };
+  const lastUsedAt = Math.max(submission.lastUsedAt ?? 0, ...[...due.notes.values()].map(({ now }) => now));
+  const row = { submission: { ...takeOver(after, due.takeOver, changes), lastUsedAt } };
   return { row: { ...row, ...(sealedFields !== undefined && { sealedFields }) }, events, changes };
+}
+
+function takeOver(after: Submission, by: TakeOver | undefined, changes: ReturnType<typeof handsOff>): Submission {
+  if (by === undefined || changes === undefined) return after;
+  const { humanSince: _, ...rest } = after;
+  return { ...rest, lastPerson: changes.to, ...takenOver(after, changes.to, by.now) };
 }

@@ -1,4 +1,5 @@
 import type { EventActor } from "@formbridge/contract";
+import { hasLapsedUse, type Observation } from "../../domain/alarms/signals.ts";
 import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { accessedPayload, conflictPayload, type FailedUse } from "../../domain/tokens/audit-payloads.ts";
@@ -8,6 +9,7 @@ import type { TokenRow } from "../../domain/tokens/token-row.ts";
 import type { TokenStatus } from "../../domain/tokens/token-status.ts";
 import type { Caller } from "../caller.ts";
 import type { Context } from "../context.ts";
+import { countryOf, networkFor } from "../identity/network-of.ts";
 import type { Found } from "../identity/resolve-target.ts";
 import type { AuditNote } from "./audit-trail.ts";
 import { traceOf } from "./call-trace.ts";
@@ -45,6 +47,23 @@ function noteOf(use: Use, payload: AuditNote["payload"]): AuditNote {
 
 const markOf = ({ tenant, submissionId, state, version }: Submission) => ({ tenant, submissionId, state, version });
 
+/** What alarms see of a call. A caller with an API key is known by it, wherever it calls from. */
+export function observe(
+  { watch, deps }: Context,
+  { caller, found }: Pick<Use, "caller" | "found">,
+  about: Pick<Observation, "outcome" | "writer">,
+): void {
+  const { submission, token, principal, now: at } = found;
+  watch.observe({
+    at,
+    ...about,
+    submission,
+    ...(token && { tokenHash: token.row.hash }),
+    ...(principal === undefined && networkFor(caller)),
+    ...countryOf(deps, caller),
+  });
+}
+
 /**
  * Notes a read with a token or session. Cheap, except for the first read after the other kind of actor: that is a
  * hand-off.
@@ -55,6 +74,7 @@ export async function noteRead(context: Context, use: Use): Promise<void> {
   const by = presenterOf(use);
   context.facts.actor = { kind: by.kind, id: by.id };
   context.auditTrail.note(noteOf(use, accessedPayload(useOf(context, use))));
+  observe(context, use, { outcome: "used" });
   if (by.kind !== "agent" && by.kind !== "human") return;
   const to = { kind: by.kind, id: by.id };
   if (handsOff(submission.lastPerson, to) === undefined) return;
@@ -66,6 +86,7 @@ export function noteFailedUse(context: Context, use: Use, reason: FailedUse): vo
   context.facts.failure = reason;
   if (use.found.token === undefined && use.found.session === undefined) return;
   context.auditTrail.note(noteOf(use, accessedPayload(useOf(context, use), reason)));
+  if (hasLapsedUse(reason)) observe(context, use, { outcome: "lapsed" });
 }
 
 /** Written before the refusal is returned, so that it survives a crash after that. */
@@ -87,5 +108,14 @@ export async function recordConflict(
   const payload = conflictPayload(useOf(context, use), { submission, ...about });
   const conflict: AuditNote = { ...noteOf(use, payload), type: "token.conflict" };
   if (use.found.token?.status === "stale") noteFailedUse(context, use, "rotated");
-  await context.auditTrail.record(conflict);
+  observe(context, use, { outcome: "conflict" });
+  const span = {
+    "submission.id": submissionId,
+    "token.version": currentVersion,
+    "token.attempted_version": attemptedVersion,
+  };
+  const write = async (): Promise<void> => {
+    await context.auditTrail.record(conflict);
+  };
+  await context.deps.tracing.span("resolveConflict", write, span);
 }

@@ -1,4 +1,6 @@
-import { isIPv6 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
+import type { Caller } from "../caller.ts";
+import type { Deps } from "../deps.ts";
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const GROUPS = 8;
@@ -16,4 +18,14 @@ export function networkOf(address: string): string {
     .map((half) => (half === "" ? [] : half.split(":")));
   const zeros = Array<string>(GROUPS - front.length - back.length).fill("0");
   return `${[...front, ...zeros, ...back].slice(0, GROUPS / 2).join(":")}::/64`;
+}
+
+/** The caller's network as evidence; over stdio there is none. */
+export const networkFor = ({ address }: Caller): { network?: string } =>
+  isIP(address) === 0 ? {} : { network: networkOf(address) };
+
+/** The caller's country: from the transport, or looked up by the embedding program. */
+export function countryOf({ countryOf: lookUp }: Deps, { address, country }: Caller): { country?: string } {
+  const known = country ?? lookUp?.(address);
+  return known === undefined ? {} : { country: known };
 }

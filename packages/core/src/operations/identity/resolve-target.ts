@@ -14,14 +14,18 @@ import type { TokenRow } from "../../domain/tokens/token-row.ts";
 import { hasLapsed, type TokenStatus, tokenStatusOf } from "../../domain/tokens/token-status.ts";
 import type { CallFacts } from "../../ports/instrumentation.ts";
 import type { Loaded, Snapshot } from "../../ports/store.ts";
+import { shortHash } from "../../ports/tracing.ts";
+import type { Watch } from "../alarms/watch.ts";
 import type { Caller, Principal, Target } from "../caller.ts";
 import type { Deps } from "../deps.ts";
 import type { Catalog } from "../read/catalog.ts";
+import { fetchSubmission } from "../read/load-submission.ts";
 import { openRow, openToken } from "../read/open-snapshot.ts";
 import type { Held } from "../read/response.ts";
 import { isSameActor } from "./actors.ts";
 import { hasRole, reachesIntake } from "./authenticate.ts";
 import { inLookupTime } from "./lookup-time.ts";
+import { networkFor } from "./network-of.ts";
 import { countFailedLookup, refuseGuesser } from "./rate-limits.ts";
 
 /** A submission that the caller may see, and how it got access. */
@@ -48,6 +52,7 @@ export type RefusedTarget = Omit<Found, "token"> & {
 export interface TargetLookup {
   deps: Deps;
   catalog: Catalog;
+  watch: Watch;
   caller: Caller;
   principal: Principal | undefined;
   target: Target;
@@ -86,12 +91,25 @@ export const credentialsNeeded = (): ContractError =>
 
 /** Finds the submission that a call names, or refuses: 400 malformed, 404 unknown or not the caller's, 410 revoked. */
 export async function resolveTarget(lookup: TargetLookup, key?: KeyRef): Promise<Found> {
-  const { facts = {}, target, caller } = lookup;
+  const { facts = {}, target, caller, deps } = lookup;
   const began = performance.now();
   facts.presented = caller.session !== undefined || target.tokens.length > 0;
   try {
-    const found = await findTarget(lookup, key);
+    if (lookup.principal === undefined) await lookup.watch.refuseBlocked(caller);
+    const find = async () => {
+      const target = await findTarget(lookup, key);
+      const { submissionId, version } = target.submission;
+      deps.tracing.describe({
+        "submission.id": submissionId,
+        "token.version": target.token?.row.version ?? version,
+        "token.hash": target.token && shortHash(target.token.row.hash),
+      });
+      return target;
+    };
+    const found = await (facts.presented ? deps.tracing.span("validateToken", find) : find());
     noteFound(facts, found);
+    if (lookup.principal === undefined) await lookup.watch.refuseBlocked(caller, found.submission.tenant);
+    deps.tracing.join(found.session?.handoff.traceparent ?? found.submission.traceparent);
     return found;
   } catch (error) {
     if (error instanceof ContractError && error.type === "token_invalid")
@@ -122,13 +140,13 @@ async function findTarget(lookup: TargetLookup, key?: KeyRef): Promise<Found> {
   if (lookup.caller.session !== undefined) return await bySession(lookup, lookup.caller.session, key);
   if (text !== undefined) {
     await refuseGuesser(deps, lookup.caller);
-    const loading = deps.backend.store.load({ by: { token: sha256(text) }, ...(key && { key }) });
+    const loading = fetchSubmission(deps, { by: { token: sha256(text) }, ...(key && { key }) });
     const loaded = await inLookupTime(deps, loading);
     return await byToken(lookup, loaded, text);
   }
   if (principal === undefined) throw credentialsNeeded();
   const id = target.submissionId ?? "";
-  const loaded = await deps.backend.store.load({ by: { id, tenant: principal.tenant }, ...(key && { key }) });
+  const loaded = await fetchSubmission(deps, { by: { id, tenant: principal.tenant }, ...(key && { key }) });
   return await byKey(lookup, loaded, principal);
 }
 
@@ -156,6 +174,8 @@ async function byToken(lookup: TargetLookup, loaded: Loaded, text: string): Prom
     isOfAnother(target, snapshot) ||
     (principal !== undefined && principal.tenant !== snapshot.submission.tenant);
   if (elsewhere) {
+    const network = principal === undefined ? networkFor(lookup.caller) : {};
+    lookup.watch.observe({ at: loaded.now, outcome: "unknown", tokenHash: sha256(text), ...network });
     await countFailedLookup(deps, lookup.caller);
     throw unknownToken();
   }
@@ -182,6 +202,7 @@ async function bySession(lookup: TargetLookup, text: string, key: KeyRef | undef
     !isHere ||
     isOfAnother(target, snapshot)
   ) {
+    lookup.watch.observe({ at: loaded.now, outcome: "unknown", ...networkFor(lookup.caller) });
     await countFailedLookup(deps, lookup.caller);
     throw unknownSession();
   }
@@ -208,7 +229,7 @@ export async function loadSession(
     throw new ContractError("token_invalid", words, { reason: "malformed", nextActions: [NEW_LINK] });
   }
   await refuseGuesser(deps, caller);
-  return await inLookupTime(deps, deps.backend.store.load({ by: { session: sha256(text) }, ...(key && { key }) }));
+  return await inLookupTime(deps, fetchSubmission(deps, { by: { session: sha256(text) }, ...(key && { key }) }));
 }
 
 async function byKey(lookup: TargetLookup, loaded: Loaded, principal: Principal): Promise<Found> {

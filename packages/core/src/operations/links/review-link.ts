@@ -9,6 +9,7 @@ import type { ReviewLink } from "../../domain/review/review-link.ts";
 import type { Waiting } from "../../domain/review/reviewers.ts";
 import type { Caller } from "../caller.ts";
 import type { Context } from "../context.ts";
+import { networkFor } from "../identity/network-of.ts";
 import { countFailedLookup, refuseGuesser } from "../identity/rate-limits.ts";
 import { openRow } from "../read/open-snapshot.ts";
 import { tellingTo } from "../write/refusals.ts";
@@ -37,10 +38,12 @@ export async function withReviewLink<T>(
     const words = "The review link is malformed: rvw_ and 43 characters.";
     throw new ContractError("token_invalid", words, { reason: "malformed", nextActions: [ASK_FOR_LINK] });
   }
+  await context.watch.refuseBlocked(caller);
   await refuseGuesser(deps, caller);
   const loaded = await deps.backend.store.load({ by: { reviewLink: sha256(secret) } });
   const { link, now } = loaded;
   if (link === undefined || loaded.submission === undefined) {
+    context.watch.observe({ at: now, outcome: "unknown", ...networkFor(caller) });
     await countFailedLookup(deps, caller);
     const words = "The review link is not known.";
     throw new ContractError("token_invalid", words, { reason: "unknown", nextActions: [ASK_FOR_LINK] });

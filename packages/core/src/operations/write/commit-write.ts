@@ -4,6 +4,7 @@ import type { ContractError } from "../../domain/error.ts";
 import type { Hash } from "../../domain/hashing.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { traceOf } from "../audit/call-trace.ts";
+import { observe } from "../audit/note-use.ts";
 import { awaitFirstDelivery } from "../delivery/first-delivery.ts";
 import { keyAudit, keyWrite } from "../idempotency/keyed.ts";
 import { recordedAnswer } from "../idempotency/replay-write.ts";
@@ -35,6 +36,8 @@ export async function commitWrite<Body extends object>(
   });
   if (outcome.committed.kind !== "committed") return undefined;
   context.facts.version = outcome.after.version;
+  if (found.token !== undefined || found.session !== undefined)
+    observe(context, { caller: attempt.call.caller, found }, { outcome: "used", writer: actor.kind });
   const refusal = refusalOf(attempt, decision, outcome.after);
   if (refusal !== undefined) throw refusal;
   const shown = shownTo(attempt, outcome.after, outcome.token);

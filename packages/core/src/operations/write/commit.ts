@@ -48,14 +48,19 @@ export interface CommitOutcome {
   token?: string;
 }
 
+/** After these, somebody else goes on: a person, an agent or the courier. */
+const PASSES_ON = new Set(["createHandoff", "submit", "review", "reviewByLink", "retryDelivery"]);
+
 /** Turns a decision into one atomic write: plans, seals and commits it. */
 export async function commitDecision(deps: Deps, input: CommitInput): Promise<CommitOutcome> {
   const { before, decision, intake } = input;
   const token = decision.token === "keep" ? undefined : deps.random.resumeToken();
   const tokenHash = token === undefined ? undefined : sha256(token);
   const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
+  const traceparent = PASSES_ON.has(input.operation) ? deps.tracing.traceparent() : undefined;
   const planned = planChange(before, {
     ...input,
+    ...(traceparent !== undefined && { traceparent }),
     policy: deps.settings.policy,
     mint,
     ...(tokenHash !== undefined && { nextToken: tokenHash }),
@@ -81,9 +86,13 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     jobs: [...(decision.jobs ?? []), ...files.jobs, ...lapse.jobs, ...noticeJobs(deps, input, after)],
     dropJobs: [...(decision.dropJobs ?? []), ...files.dropJobs, ...lapse.dropJobs],
     ...(decision.erases && { erase: true }),
+    ...(decision.redacts && { redact: decision.redacts }),
     ...(published && { publish: published }),
   };
-  const committed = await commitTimed(deps, change);
+  const commit = () => commitTimed(deps, change);
+  const about = { "submission.id": after.submissionId, "token.version": after.version };
+  const rotates = token !== undefined && before.revision > 0;
+  const committed = await (rotates ? deps.tracing.span("rotateToken", commit, about) : commit());
   if (committed.kind === "committed") {
     const ms = input.trace?.responseTimeMs ?? 0;
     measureCommit(deps.instrumentation, { before, after, decision, change, intake, now: input.now, ms });

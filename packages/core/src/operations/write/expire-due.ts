@@ -7,6 +7,9 @@ import { commitDecision } from "./commit.ts";
 
 export const TTL_ENFORCER = { kind: "system", id: "ttl_enforcer" } as const;
 
+const expireToken = <T>({ tracing }: Deps, { submissionId, version }: Submission, work: () => Promise<T>): Promise<T> =>
+  tracing.span("expireToken", work, { "submission.id": submissionId, "token.version": version });
+
 /** Records once that the current token has lapsed. Returns true if the caller must look again. */
 export async function lapseIfDue(
   deps: Deps,
@@ -16,7 +19,7 @@ export async function lapseIfDue(
   const decision = decideLapse(before, { now, policy: deps.settings.policy });
   if (decision === undefined) return false;
   const about = { operation: "lapse", before, decision, actor: TTL_ENFORCER, now, intake };
-  await commitDecision(deps, { ...about, ignoresDeadline: true });
+  await expireToken(deps, before, () => commitDecision(deps, { ...about, ignoresDeadline: true }));
   return true;
 }
 
@@ -30,15 +33,10 @@ export async function expireIfDue(
 ): Promise<boolean> {
   const { submission, intake, now } = found;
   if (!isDue(submission, now, deps.settings.policy)) return false;
-  const outcome = await commitDecision(deps, {
-    operation: "expire",
-    before: submission,
-    decision: decideExpire(submission),
-    actor: TTL_ENFORCER,
-    now,
-    intake,
-    ignoresDeadline: true,
-  });
+  const about = { operation: "expire", before: submission, decision: decideExpire(submission), now, intake };
+  const outcome = await expireToken(deps, submission, () =>
+    commitDecision(deps, { ...about, actor: TTL_ENFORCER, ignoresDeadline: true }),
+  );
   if (outcome.committed.kind === "committed") deps.instrumentation.record({ name: "swept", what: "expired", count: 1 });
   return true;
 }

@@ -1,0 +1,135 @@
+import type { AlarmKind } from "@formbridge/contract";
+import type { Hash } from "../hashing.ts";
+import type { Instant } from "../instant.ts";
+import type { Submission } from "../submission.ts";
+import type { FailedUse } from "../tokens/audit-payloads.ts";
+import { type AlarmRule, MAX_AFTER_HANDOFF_MS, MIN_DORMANT_MS } from "./alarm.ts";
+
+/** What the history of a submission records about a call, or would if there were one. */
+export interface Observation {
+  at: Instant;
+  /** `unknown`: no such token. `lapsed`: it has expired or was revoked. */
+  outcome: "used" | "lapsed" | "conflict" | "unknown";
+  /** The submission before the call. */
+  submission?: Submission;
+  tokenHash?: Hash;
+  /** Absent over stdio, and for callers with an API key: the key says who they are, wherever they call from. */
+  network?: string;
+  country?: string;
+  /** Who writes, if the call is a write. */
+  writer?: "agent" | "human" | "system";
+}
+
+/** What an incident is about. */
+export interface Evidence {
+  submissionId?: string;
+  intakeId?: string;
+  tokenHash?: Hash;
+  address?: string;
+}
+
+/** One piece of evidence for one alarm. `member` is counted once per window; `figure` is what was measured instead. */
+export interface Signal {
+  kind: AlarmKind;
+  tenant: string;
+  subject: string;
+  at: Instant;
+  member: string;
+  figure?: number;
+  evidence: Evidence;
+  /** Digest of the definition, whose policy decides. */
+  definition?: Hash;
+}
+
+/** Refusals that mean that a token's time was over. A stale token of an open submission is a conflict instead. */
+const LAPSED = new Set<FailedUse>(["ttl_elapsed", "expired", "admin_revoked"]);
+export const hasLapsedUse = (reason: FailedUse): boolean => LAPSED.has(reason);
+
+/** What a call says about each alarm. `unique` makes members of alarms that count every event. */
+export function signalsOf(
+  seen: Observation,
+  { unique, operator }: { unique: () => string; operator: string },
+): Signal[] {
+  const { submission, tokenHash, network, at } = seen;
+  const evidence: Evidence = {
+    ...(submission && { submissionId: submission.submissionId, intakeId: submission.intakeId }),
+    ...(tokenHash !== undefined && { tokenHash }),
+    ...(network !== undefined && { address: network }),
+  };
+  const base = { tenant: submission?.tenant ?? operator, at };
+  const ofAddress = (kind: AlarmKind, member: string): Signal[] =>
+    network === undefined ? [] : [{ ...base, kind, subject: network, member, evidence: { address: network } }];
+  const ofToken = (kind: AlarmKind, member: string, figure?: number): Signal[] =>
+    submission === undefined || tokenHash === undefined
+      ? []
+      : [
+          {
+            ...base,
+            kind,
+            subject: tokenHash,
+            member,
+            evidence,
+            definition: submission.definition,
+            ...(figure !== undefined && { figure }),
+          },
+        ];
+  // Every write issues a new token, so the tokens of one submission count as one.
+  const named = submission?.submissionId ?? tokenHash;
+  const enumerated = named === undefined ? [] : ofAddress("token_enumeration", named);
+  switch (seen.outcome) {
+    case "unknown":
+      return [...enumerated, ...ofAddress("failed_lookups", unique())];
+    case "lapsed":
+      return [
+        ...enumerated,
+        ...ofToken("expired_token_reused", unique()),
+        ...(tokenHash === undefined ? [] : ofAddress("expired_tokens_probed", tokenHash)),
+      ];
+    case "conflict":
+      return submission === undefined
+        ? []
+        : [
+            ...enumerated,
+            {
+              ...base,
+              kind: "submission_conflicts",
+              subject: submission.submissionId,
+              member: unique(),
+              evidence,
+              definition: submission.definition,
+            },
+          ];
+    case "used":
+      return [
+        ...enumerated,
+        ...(network === undefined ? [] : ofToken("token_shared", network)),
+        ...(submission === undefined ? [] : measured(seen, submission, ofToken)),
+      ];
+  }
+}
+
+/** Alarms that a single call can trip. */
+function measured(
+  { at, country, writer }: Observation,
+  submission: Submission,
+  ofToken: (kind: AlarmKind, member: string, figure?: number) => Signal[],
+): Signal[] {
+  const { updatedAt, lastUsedAt = 0, createdIn, humanSince, completedHandoff } = submission;
+  const idleMs = at - Math.max(updatedAt, lastUsedAt);
+  const isElsewhere = country !== undefined && createdIn !== undefined && country !== createdIn;
+  // Once the human says that their part is done, it is the agent's turn.
+  const isTheirTurn = humanSince !== undefined && (completedHandoff === undefined || completedHandoff.at < humanSince);
+  const sinceMs = isTheirTurn && writer === "agent" ? at - humanSince : MAX_AFTER_HANDOFF_MS;
+  return [
+    ...(idleMs > MIN_DORMANT_MS ? ofToken("dormant_token", "use", idleMs) : []),
+    ...(isElsewhere ? ofToken("country_changed", country, 1) : []),
+    ...(sinceMs < MAX_AFTER_HANDOFF_MS ? ofToken("agent_after_handoff", "write", sinceMs) : []),
+  ];
+}
+
+/** Whether what was counted or measured trips the alarm. */
+export function trips(kind: AlarmKind, value: number, { threshold, windowMs }: AlarmRule): boolean {
+  if (kind === "dormant_token") return value > windowMs;
+  if (kind === "agent_after_handoff") return value < windowMs;
+  return value > threshold;
+}

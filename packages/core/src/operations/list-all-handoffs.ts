@@ -1,0 +1,75 @@
+import type { ListAllHandoffsQuery, ListAllHandoffsResponse, ListedHandoff } from "@formbridge/contract";
+import type { Handoff } from "../domain/handoffs/handoff.ts";
+import type { Instant } from "../domain/instant.ts";
+import type { Submission } from "../domain/submission.ts";
+import type { Caller, Principal } from "./caller.ts";
+import type { Context } from "./context.ts";
+import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { handoffView } from "./list-handoffs.ts";
+import { endPage, openPage } from "./read/paging.ts";
+import type { OperationResponse } from "./read/response.ts";
+
+const LIST = "handoffs";
+/** A filter may leave out most of what is read: a page may take several reads, and is short if these weren't enough. */
+const MAX_LOOKS = 5;
+
+/** The hand-offs of a tenant's submissions, newest first. */
+export async function listAllHandoffs(
+  context: Context,
+  call: { caller: Caller; query: ListAllHandoffsQuery },
+): Promise<OperationResponse<ListAllHandoffsResponse>> {
+  const { deps } = context;
+  const { handoffs, deadlines } = deps.backend;
+  const principal = await requirePrincipal(deps, call.caller);
+  requireRole(principal, "admin");
+  const page = await openPage(deps, { list: LIST, principal }, call.query);
+  const { query, after, limit } = page;
+  const { tenant } = principal;
+  const now = await deadlines.now();
+  const isWhole = principal.intakes === undefined && (query.intakeId ?? query.kind ?? query.status) === undefined;
+  const count = isWhole ? (atMost: number) => handoffs.count({ tenant }, atMost) : undefined;
+  const items: ListedHandoff[] = [];
+  let before = after;
+  const ended = async (next: string | undefined) => ({
+    body: { ok: true as const, items, ...(await endPage(deps, page, { after: next, shown: items.length, count })) },
+  });
+  for (let looks = 1; ; looks++) {
+    const rows = await handoffs.list({ tenant, ...(before !== undefined && { before }) }, limit + 1);
+    const views = await viewsOf(context, rows, { principal, now });
+    for (const [index, { handoffId }] of rows.entries()) {
+      const view = views[index];
+      const isWanted = view !== undefined && matches(view, query);
+      if (isWanted && items.length === limit) return await ended(before);
+      before = handoffId;
+      if (isWanted) items.push(view);
+    }
+    if (rows.length <= limit) return await ended(undefined);
+    if (looks >= MAX_LOOKS) return await ended(before);
+  }
+}
+
+/** Undefined for one whose submission is gone, or is of an intake that the key has no access to. */
+async function viewsOf(
+  context: Context,
+  rows: readonly Handoff[],
+  { principal, now }: { principal: Principal; now: Instant },
+): Promise<(ListedHandoff | undefined)[]> {
+  const { store } = context.deps.backend;
+  const { policy } = context.deps.settings;
+  const ids = [...new Set(rows.map(({ submissionId }) => submissionId))];
+  const loaded = await Promise.all(ids.map((id) => store.load({ by: { id, tenant: principal.tenant } })));
+  const submissions = new Map<string, Submission | undefined>(
+    ids.map((id, index) => [id, loaded[index]?.submission?.submission]),
+  );
+  return rows.map((handoff) => {
+    const submission = submissions.get(handoff.submissionId);
+    if (submission === undefined || !reachesIntake(principal, submission.intakeId)) return undefined;
+    const { submissionId, intakeId } = submission;
+    return { submissionId, intakeId, ...handoffView(context, handoff, { submission, now, policy }) };
+  });
+}
+
+const matches = (
+  view: ListedHandoff,
+  { intakeId = view.intakeId, kind = view.kind, status = view.status }: Record<string, string>,
+): boolean => view.intakeId === intakeId && view.kind === kind && view.status === status;

@@ -1,0 +1,95 @@
+import {
+  AcknowledgeIncidentRequest,
+  CloseIncidentRequest,
+  CreateBlockRequest,
+  CreateBlockResponse,
+  IncidentResponse,
+  ListBlocksQuery,
+  ListBlocksResponse,
+  ListIncidentsQuery,
+  ListIncidentsResponse,
+  RemoveBlockResponse,
+} from "@formbridge/contract";
+import type { Route } from "../route.ts";
+import { ADMIN_ERRORS, param } from "./shared.ts";
+
+export const incidentRoutes: Route[] = [
+  {
+    method: "GET",
+    path: "/incidents",
+    id: "listIncidents",
+    summary: "List security incidents, newest first",
+    query: ListIncidentsQuery,
+    response: ListIncidentsResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, query }) => operations.listIncidents({ caller, query }),
+  },
+  {
+    method: "POST",
+    path: "/incidents/:incidentId/acknowledge",
+    id: "acknowledgeIncident",
+    summary: "Say that somebody is looking at an incident",
+    body: AcknowledgeIncidentRequest,
+    response: IncidentResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, request) =>
+      operations.acknowledgeIncident({
+        caller: request.caller,
+        incidentId: param(request, "incidentId"),
+        request: request.body as CloseIncidentRequest,
+      }),
+  },
+  {
+    method: "POST",
+    path: "/incidents/:incidentId/close",
+    id: "closeIncident",
+    summary: "Close an incident; as a false positive, also undo what the server did about it",
+    body: CloseIncidentRequest,
+    response: IncidentResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, request) =>
+      operations.closeIncident({
+        caller: request.caller,
+        incidentId: param(request, "incidentId"),
+        request: request.body as CloseIncidentRequest,
+      }),
+  },
+  {
+    method: "GET",
+    path: "/blocks",
+    id: "listBlocks",
+    summary: "List addresses that are blocked now",
+    query: ListBlocksQuery,
+    response: ListBlocksResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, query }) => operations.listBlocks({ caller, query }),
+  },
+  {
+    method: "POST",
+    path: "/blocks",
+    id: "createBlock",
+    summary: "Block an address until a given time",
+    body: CreateBlockRequest,
+    response: CreateBlockResponse,
+    creates: true,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, { caller, body }) =>
+      operations.createBlock({ caller, request: body as unknown as CreateBlockRequest }),
+  },
+  {
+    method: "DELETE",
+    path: "/blocks/:blockId",
+    id: "removeBlock",
+    summary: "Lift a block",
+    response: RemoveBlockResponse,
+    opensWith: "key",
+    errors: ADMIN_ERRORS,
+    call: (operations, request) =>
+      operations.removeBlock({ caller: request.caller, blockId: param(request, "blockId") }),
+  },
+];
