@@ -46,6 +46,11 @@ export interface Loggers {
   logger: Logger;
   /** For lines whose fields are all chosen by telemetry, one per request: masking secrets would triple their cost. */
   lines: Logger;
+  /**
+   * Writes what is buffered. Await it before the process ends: if the reader of the output is gone, what is still buffered at exit
+   * keeps the process waiting for ever.
+   */
+  flush(): Promise<void>;
 }
 
 const STDOUT = 1;
@@ -68,7 +73,10 @@ export function createLoggers(level: string, { toStderr = false, format = "auto"
   const [file, { isTTY }] = toStderr ? [STDERR, process.stderr] : [STDOUT, process.stdout];
   const isPretty = format === "pretty" || (format === "auto" && isTTY);
   const out = isPretty ? prettyOut(file, isTTY) : destination({ dest: file, ...BUFFERED });
-  return { logger: pino({ ...options, level, redact }, out), lines: pino({ ...options, level }, out) };
+  const lines = pino({ ...options, level }, out);
+  // A closed pipe is an error here; there is nobody left to report it to.
+  const flush = () => new Promise<void>((resolve) => lines.flush(() => resolve()));
+  return { logger: pino({ ...options, level, redact }, out), lines, flush };
 }
 
 const prettyOut = (file: number, isTTY: boolean): DestinationStream =>

@@ -55,7 +55,7 @@ export async function serve(
   const folder = intakes ?? readIntakeFolder(config.intakesFolder, { maxFields: config.settings.maxSchemaFields });
   if (folder.problems.length > 0) throw new ConfigError(folder.problems.map(problemLine).join("\n"));
   const { format } = config.telemetry.log;
-  const { logger, lines } = createLoggers(config.logLevel, { toStderr: onStdio === true, format });
+  const { logger, lines, flush } = createLoggers(config.logLevel, { toStderr: onStdio === true, format });
   const telemetry = telemetryFor(config, { lines, role });
   const owner = given ?? claimStore(config);
   if (owner === undefined) throw alreadyServed(config);
@@ -80,6 +80,7 @@ export async function serve(
       async stop() {
         await running.stop();
         fileOwner?.release();
+        await flush();
       },
     };
   } catch (error) {

@@ -31,7 +31,7 @@ export async function work(
   config: Config,
   options: ComposeOptions = {},
 ): Promise<{ metricsUrl?: string; stop(): Promise<void> }> {
-  const { logger, lines } = createLoggers(config.logLevel, { format: config.telemetry.log.format });
+  const { logger, lines, flush } = createLoggers(config.logLevel, { format: config.telemetry.log.format });
   const telemetry = telemetryFor(config, { lines, role: "worker" });
   const core = await composeCore(config, { ...telemetry, ...options });
   const started = await startTelemetry(telemetry, core).catch(async (error: unknown) => {
@@ -46,6 +46,7 @@ export async function work(
       await core.courier.close();
       await telemetry.stop();
       await core.backend.close();
+      await flush();
     },
   };
 }
