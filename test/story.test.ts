@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "./support/services/postgres.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -62,21 +62,18 @@ test("[AUDIT-F40] with --keep everything stays up to look at, until it is told t
   const child = spawn(process.execPath, [SCRIPT, "--webhook", "--keep"], {
     cwd: ROOT,
     env: { PATH: process.env.PATH },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "ignore"],
   });
-  try {
-    let printed = "";
-    for await (const part of child.stdout) {
-      printed += part;
-      if (/^keeps .*\n/m.test(printed)) break;
-    }
-    const [, command = ""] = /^keeps .*?(curl .*)$/m.exec(printed) ?? [];
-    const [, url = "", key = ""] = /curl -s (\S+) -H 'Authorization: Bearer (\S+)'/.exec(command) ?? [];
-    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
-    expect(await response.json()).toMatchObject({ ok: true, state: "finalized" });
-    child.kill("SIGTERM");
-    expect(await once(child, "exit")).toEqual([0, null]);
-  } finally {
-    child.kill("SIGKILL");
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let printed = "";
+  for await (const part of child.stdout) {
+    printed += part;
+    if (/^keeps .*\n/m.test(printed)) break;
   }
+  const [, command = ""] = /^keeps .*?(curl .*)$/m.exec(printed) ?? [];
+  const [, url = "", key = ""] = /curl -s (\S+) -H 'Authorization: Bearer (\S+)'/.exec(command) ?? [];
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  expect(await response.json()).toMatchObject({ ok: true, state: "finalized" });
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
 });

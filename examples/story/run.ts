@@ -43,7 +43,7 @@ interface Call {
   headers?: Record<string, string>;
 }
 
-/** The human opens the link, fills in what only a human may, and sends a file. */
+/** The human opens the link, fills in what only a human may, sends a file and says that their part is done. */
 async function humanFillsIn(url: string, link: string): Promise<void> {
   const { pathname, searchParams } = new URL(link);
   const path = `${url}/submissions/${pathname.split("/").at(-1)}`;
@@ -66,6 +66,7 @@ async function humanFillsIn(url: string, link: string): Promise<void> {
   const sent = await fetch(announced.url, { method: announced.method, headers: announced.headers, body: PDF });
   if (!sent.ok) throw new Error(`the file was not taken: ${sent.status}`);
   await call("POST", `${path}/uploads/${announced.uploadId}/confirm`, { key, body: { version: announced.version } });
+  await call("POST", `${path}/sessions/complete`, { key, body: {} });
 }
 
 /** A reviewer follows the link of the mail, looks, and approves. */

@@ -33,7 +33,7 @@ async function traceUnderLoad(): Promise<{ trace: string; marks: Set<string> }> 
         FORMBRIDGE_RATE_LIMIT: "off",
         FORMBRIDGE_LOG_LEVEL: "error",
       },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "ignore"],
     });
     let printed = "";
     strace.stdout.setEncoding("utf8").on("data", (text: string) => {

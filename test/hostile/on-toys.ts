@@ -96,7 +96,9 @@ function intakeFor(operation: Operation, { world, random }: Scene): string {
 function toyHeaders({ world, random }: Scene, operation: Operation, toy: Toy & { valid: boolean }) {
   const { own, foreign, deadKeys } = world;
   const headers: [string, string][] = [];
-  const isAdmins = /Intake$|Keys?$|Webhook|Incident$|Block$|^list|^erase|^changeDestination$|^reassign/.test(operation.id);
+  const isAdmins = /Intake$|Keys?$|Webhook|Incident$|Block$|^list|^erase|^changeDestination$|^reassign/.test(
+    operation.id,
+  );
   const keys = isAdmins ? [own.admin] : operation.id === "review" ? [own.reviewer] : [own.agent, own.admin];
   const anyKey = [...keys, own.viewer, own.otherAgent, foreign.admin, foreign.agent, ...deadKeys];
   const visit = world.visits.find(({ submissionId }) => submissionId === toy.submissionId);
