@@ -92,10 +92,18 @@ const TASKS = {
   "bench:long": [[bin("node"), "bench/run.ts", "--long"]],
 };
 
+/** A run of the tests that takes longer hangs: a process that a test left behind can hold the runner's pipes open. */
+const TEST_LIMIT_MINUTES = 45;
+
 function run(command, env) {
   return new Promise((resolve) => {
     const [file, ...args] = command;
     const child = spawn(file, args, { cwd: root, stdio: "inherit", env });
+    const giveUp = () => {
+      process.stderr.write(`The tests did not end within ${TEST_LIMIT_MINUTES} minutes.\n`);
+      child.kill("SIGKILL");
+    };
+    if (task === "test") setTimeout(giveUp, TEST_LIMIT_MINUTES * 60_000).unref();
     // A terminal signals the whole process group; forward signals sent to this process alone.
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
     child.on("exit", (code, signal) => resolve(signal === null ? code : 1));
