@@ -3,7 +3,8 @@
  * starts its own, with its own ports and folders.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -39,10 +40,21 @@ const POSTGRES = "/usr/lib/postgresql";
 const postgresFolders = () =>
   existsSync(POSTGRES) ? readdirSync(POSTGRES).map((version) => join(POSTGRES, version, "bin")) : [];
 
+/**
+ * Errors go to a file. A server that a package starts after all would keep a pipe open, and whoever reads ours, such as CI, would wait
+ * for its end.
+ */
 function apt(...args) {
+  const folder = mkdtempSync(join(tmpdir(), "formbridge-apt-"));
+  const file = join(folder, "errors");
+  const errors = openSync(file, "w");
   // Runlevel 1 keeps the package from starting its server.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  return spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"], env }).status === 0;
+  const { status } = spawnSync("apt-get", args, { stdio: ["ignore", "ignore", errors], env });
+  closeSync(errors);
+  if (status !== 0) process.stderr.write(readFileSync(file));
+  rmSync(folder, { recursive: true });
+  return status === 0;
 }
 
 /** Doesn't fail the run: a test that needs a missing server reports it. */
