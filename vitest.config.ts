@@ -2,6 +2,7 @@ import { defineConfig } from "vitest/config";
 
 const shared = {
   globalSetup: ["test/support/services/global-setup.ts"],
+  setupFiles: ["test/support/end-with-the-run.ts"],
   pool: "forks" as const,
   // A process for each file would spend a third of the run on loading the same modules. Tests share no state but what they ask for.
   isolate: false,

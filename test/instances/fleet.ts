@@ -42,16 +42,14 @@ export async function startFleet({ adminKey, databaseUrl, settings, each = [] }:
   };
   const ports = await Promise.all(NAMES.map(() => freePort()));
   const start = (index: number) =>
-    startServerProcess({ ...env, ...each[index], FORMBRIDGE_PORT: String(ports[index]) }, [
-      "setpriv",
-      "--pdeathsig=KILL",
-    ]);
+    startServerProcess({ ...env, ...each[index], FORMBRIDGE_PORT: String(ports[index]) });
   const instances = await Promise.all(NAMES.map((_, index) => start(index)));
   const bind = `127.0.0.1:${await freePort()}`;
   const addresses = Object.fromEntries(NAMES.map((name, index) => [`FORMBRIDGE_${name}`, `127.0.0.1:${ports[index]}`]));
   // As whoever runs the tests: others may not be able to read the file.
   const proxy = accountFor("root").start(findProgram("haproxy", "haproxy"), ["-db", "-f", CONFIG], {
     env: { PATH: process.env.PATH, HAPROXY_BIND: bind, ...addresses },
+    lastSignal: "KILL",
   });
   const url = `http://${bind}`;
   async function stop(): Promise<void> {

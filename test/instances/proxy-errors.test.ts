@@ -22,6 +22,7 @@ beforeAll(async () => {
       FORMBRIDGE_TWO: nobody,
       FORMBRIDGE_THREE: nobody,
     },
+    lastSignal: "KILL",
   });
   await until(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) && true);
 });

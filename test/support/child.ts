@@ -7,6 +7,7 @@ import { until } from "./moves.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "apps/server/bin/formbridge.mjs");
+const ENDS_WITH_US = ["setpriv", "--pdeathsig=KILL"];
 
 type Env = Record<string, string>;
 
@@ -24,11 +25,11 @@ interface Running {
 }
 
 /**
- * Runs the command as a user does: a separate process that only sees the given environment. `under` is prepended to the
- * command line.
+ * Runs the command as a user does: a separate process that only sees the given environment, and ends with this one at the latest.
+ * `under` is prepended to the command line.
  */
 export function start(args: readonly string[], env: Env, under: readonly string[] = []): Running {
-  const [program = "", ...rest] = [...under, process.execPath, BIN, ...args];
+  const [program = "", ...rest] = [...ENDS_WITH_US, ...under, process.execPath, BIN, ...args];
   const child = spawn(program, rest, {
     cwd: ROOT,
     // Jobs would send to the destinations that tests invent.

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { until } from "../moves.ts";
-import { accountFor, endNow, findProgram } from "./programs.ts";
+import { accountFor, endNow, findProgram, ownNetwork } from "./programs.ts";
 
 export const CONFIGS = join(import.meta.dirname, "../../../ops/high-availability");
 const account = accountFor("postgres");
@@ -55,7 +55,7 @@ export async function startHighAvailability(): Promise<HighAvailability> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-ha-"));
   chmodSync(folder, 0o755);
   account.own(folder);
-  const run: Run = { folder, net: `127.${20 + (process.pid % 200)}.${1 + (Date.now() % 250)}.`, log: [] };
+  const run: Run = { folder, net: ownNetwork(), log: [] };
   const programs = Object.entries(ETCD).map(([name, host]) => startEtcd(run, name, host));
   const members = [startMember(run, "db1", ETCD.db1), startMember(run, "db2", ETCD.db2)];
   programs.push(startProgram(run, "haproxy", ["-db", "-f", configFile(run, "haproxy.cfg")]));
@@ -133,7 +133,8 @@ function configFile({ folder, net }: Run, name: string, to = name, own: [string,
 }
 
 function startProgram(run: Run, name: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-  const program = account.start(findProgram(name, name), args, { env: { PATH: process.env.PATH, ...env } });
+  const options = { env: { PATH: process.env.PATH, ...env }, lastSignal: "KILL" } as const;
+  const program = account.start(findProgram(name, name), args, options);
   return logged(run, name, program);
 }
 

@@ -23,7 +23,15 @@ export function findProgram(name: string, aptPackage: string): string {
 /** Some servers refuse to run as root. What is started as this user ends with the test run, however that ends. */
 export interface Account {
   own(folder: string): void;
-  start(file: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
+  start(file: string, args: readonly string[], options?: StartOptions): ChildProcess;
+}
+
+interface StartOptions extends SpawnOptions {
+  /**
+   * Sent to it when the test run has ended. QUIT makes PostgreSQL end its processes. KILL is for what ignores that: HAProxy, and what a
+   * test has stopped.
+   */
+  lastSignal?: "QUIT" | "KILL";
 }
 
 export function accountFor(user: string): Account {
@@ -34,8 +42,8 @@ export function accountFor(user: string): Account {
     own: (folder) => {
       if (isRoot) chownSync(folder, idOf("-u"), idOf("-g"));
     },
-    start: (file, args, options = {}) =>
-      spawn("setpriv", [...dress, "--pdeathsig=QUIT", file, ...args], {
+    start: (file, args, { lastSignal = "QUIT", ...options } = {}) =>
+      spawn("setpriv", [...dress, `--pdeathsig=${lastSignal}`, file, ...args], {
         stdio: ["ignore", "pipe", "pipe"],
         ...options,
       }),
@@ -53,13 +61,16 @@ export function freePort(): Promise<number> {
   });
 }
 
+/** The start of loopback addresses that no other test run uses: servers keep the ports of their configuration there. */
+export const ownNetwork = (): string => `127.${20 + (process.pid % 200)}.${1 + (Date.now() % 250)}.`;
+
 /** Resolves when the process has printed the line; rejects with its whole output if it exits before. */
-export function untilPrinted(child: ChildProcess, ready: string): Promise<void> {
+export function untilPrinted(child: ChildProcess, ready: string | RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     let printed = "";
     const read = (text: Buffer) => {
       if (printed.length < 100_000) printed += text;
-      if (printed.includes(ready)) resolve();
+      if (printed.search(ready) >= 0) resolve();
     };
     child.stdout?.on("data", read);
     child.stderr?.on("data", read);
