@@ -1,33 +1,13 @@
-import type { RedisClientOptions } from "redis";
 import type { RedisAddress } from "./address.ts";
-
-type Package = typeof import("redis");
-type Model = ReturnType<Package["createClient"]>;
-
-export interface Driver {
-  createClient(options: RedisClientOptions): ReturnType<Model["duplicate"]>;
-  createCluster: Package["createCluster"];
-}
-
-let model: Model | undefined;
-
-/**
- * Loaded when Redis is used, so that a server without it starts sooner. The package builds a class of hundreds of
- * commands for every set of options, which takes 100 ms; duplicates of a client share it.
- */
-export async function loadDriver(): Promise<Driver> {
-  const { createClient, createCluster } = await import("redis");
-  const shared = model ?? createClient();
-  model = shared;
-  return { createClient: (options) => shared.duplicate(options), createCluster };
-}
+import { type Connection, type Driver, drop, MAX_PAUSE_MS, pauseAfter, sharedOptions } from "./connection.ts";
+import { connectPrimary } from "./sentinel.ts";
 
 interface ScriptCall {
   keys: string[];
   arguments: string[];
 }
 
-/** The parts of Redis we use, the same for one server and a cluster. */
+/** The parts of Redis we use, the same for one server, a cluster and Sentinel. */
 export interface Commands {
   get(key: string): Promise<string | null>;
   set(key: string, value: string, options: { expiration: { type: "PX"; value: number }; condition?: "NX" }): unknown;
@@ -38,7 +18,8 @@ export interface Commands {
 }
 
 export interface Client {
-  commands: Commands;
+  /** Throws while it is known that there is no server to send them to. */
+  readonly commands: Commands;
   /** Settles when the first connection is up; stays pending if none ever is. */
   connected: Promise<void>;
   /** The clocks of all servers that hold keys, in seconds and microseconds. */
@@ -48,53 +29,33 @@ export interface Client {
   destroy(): void;
 }
 
-/** The options of every connection. A call on a lost connection fails at once instead of queueing. */
-export function connectionOptions(address: RedisAddress, node: { host: string; port: number }) {
-  return {
-    ...sharedOptions(address),
-    socket: { ...sharedOptions(address).socket, ...node },
-  };
-}
+type Connect = (driver: Driver, address: RedisAddress, onReady: () => void) => Client;
 
-export const CONNECT_TIMEOUT_MS = 2_000;
-const MAX_PAUSE_MS = 500;
-
-function sharedOptions({ username, password, database, tls }: RedisAddress) {
-  return {
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(database !== undefined && { database }),
-    disableOfflineQueue: true,
-    // Our own timeout covers the whole call; the driver's only the wait before it is sent.
-    commandOptions: { timeout: 0 },
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, MAX_PAUSE_MS),
-      ...(tls && { tls: true as const }),
-    },
-  } satisfies RedisClientOptions;
-}
-
-export type Connect = (driver: Driver, address: RedisAddress, onReady: () => void) => Client;
-
-export const connectServer: Connect = ({ createClient }, address, onReady) => {
-  const [node = { host: "", port: 0 }] = address.hosts;
-  const client = createClient(connectionOptions(address, node));
+const connectServer: Connect = ({ createClient }, address, onReady) => {
+  const { socket, ...options } = sharedOptions(address);
+  const client = createClient({ ...options, socket: { ...socket, ...address.hosts[0] } });
   // Failing calls and the health check report it.
   client.on("error", () => {});
   client.on("ready", onReady);
   return {
     commands: client,
     connected: client.connect().then(() => {}),
-    times: async () => [(await client.sendCommand(["TIME"])) as unknown as [string, string]],
-    memory: async () => usedMemory(await client.sendCommand(["INFO", "memory"])),
+    times: async () => [await timeOf(client)],
+    memory: () => memoryOf(client),
     destroy: () => client.destroy(),
   };
 };
 
-const usedMemory = (info: unknown): number => Number(/^used_memory:(\d+)/m.exec(String(info))?.[1] ?? 0);
+type Asked = Pick<Connection, "sendCommand">;
 
-export const connectCluster: Connect = ({ createCluster }, address, onReady) => {
+const timeOf = async (server: Asked) => (await server.sendCommand(["TIME"])) as unknown as [string, string];
+
+async function memoryOf(server: Asked): Promise<number> {
+  const info = String(await server.sendCommand(["INFO", "memory"]));
+  return Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0);
+}
+
+const connectCluster: Connect = ({ createCluster }, address, onReady) => {
   const { commandOptions, ...defaults } = sharedOptions(address);
   const cluster = createCluster({
     rootNodes: address.hosts.map((node) => ({ ...defaults, socket: { ...defaults.socket, ...node } })),
@@ -109,25 +70,16 @@ export const connectCluster: Connect = ({ createCluster }, address, onReady) => 
         await cluster.connect();
         return onReady();
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, MAX_PAUSE_MS).unref());
+        await pause(MAX_PAUSE_MS);
       }
     }
   }
   async function times(): Promise<[string, string][]> {
     if (cluster.masters.length === 0) throw new Error("no server of the cluster is known yet");
-    return Promise.all(
-      cluster.masters.map(async (master) => {
-        const node = await cluster.nodeClient(master);
-        return (await node.sendCommand(["TIME"])) as unknown as [string, string];
-      }),
-    );
+    return Promise.all(cluster.masters.map(async (master) => timeOf(await cluster.nodeClient(master))));
   }
   async function memory(): Promise<number> {
-    const used = await Promise.all(
-      cluster.masters.map(async (master) =>
-        usedMemory(await (await cluster.nodeClient(master)).sendCommand(["INFO", "memory"])),
-      ),
-    );
+    const used = await Promise.all(cluster.masters.map(async (master) => memoryOf(await cluster.nodeClient(master))));
     return used.reduce((sum, bytes) => sum + bytes, 0);
   }
   return {
@@ -141,3 +93,58 @@ export const connectCluster: Connect = ({ createCluster }, address, onReady) => 
     },
   };
 };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+
+/** Looks for the primary again whenever the connection to it is lost. */
+const connectThroughSentinel: Connect = (driver, address, onReady) => {
+  let primary: Connection | undefined;
+  let destroyed = false;
+  async function connect(): Promise<void> {
+    for (let failures = 0; !destroyed; failures += 1) {
+      try {
+        return use(await connectPrimary(driver, address));
+      } catch {
+        await pause(pauseAfter(failures));
+      }
+    }
+  }
+  function use(connection: Connection): void {
+    if (destroyed) {
+      drop(connection);
+      return;
+    }
+    primary = connection;
+    connection.on("end", () => lost(connection));
+    connection.on("error", () => lost(connection));
+    onReady();
+  }
+  function lost(connection: Connection): void {
+    if (primary !== connection) return;
+    primary = undefined;
+    drop(connection);
+    void connect();
+  }
+  function current(): Connection {
+    if (primary === undefined) throw new Error(`the sentinels know no primary "${address.primary}" that is up`);
+    return primary;
+  }
+  return {
+    get commands() {
+      return current();
+    },
+    connected: connect(),
+    times: async () => [await timeOf(current())],
+    memory: async () => memoryOf(current()),
+    destroy() {
+      destroyed = true;
+      if (primary !== undefined) drop(primary);
+    },
+  };
+};
+
+export const CONNECT = {
+  server: connectServer,
+  cluster: connectCluster,
+  sentinel: connectThroughSentinel,
+} as const satisfies Record<RedisAddress["kind"], Connect>;

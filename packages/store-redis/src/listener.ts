@@ -1,6 +1,7 @@
 import type { RedisAddress } from "./address.ts";
-import { CONNECT_TIMEOUT_MS, connectionOptions, type Driver } from "./client.ts";
+import { CONNECT_TIMEOUT_MS, type Connection, connectOnce, type Driver, drop } from "./connection.ts";
 import { inTime } from "./in-time.ts";
+import { connectPrimary } from "./sentinel.ts";
 
 const RECONNECT_MS = 250;
 const MAX_RECONNECT_MS = 1_000;
@@ -22,44 +23,45 @@ export interface Listener {
 /**
  * Redis doesn't keep messages for subscribers that are disconnected. So while the connection is down, every listener is
  * told about once a second that it may have missed some, and again when it is back. In a cluster any server forwards
- * all messages: if one is gone, the next is used.
+ * all messages: if one is gone, the next is used. With Sentinel, the primary is looked for again.
  */
 export function createListener(
-  { createClient }: Driver,
+  driver: Driver,
   address: RedisAddress,
   { checkEveryMs = CHECK_EVERY_MS } = {},
 ): Listener {
   const channels = createChannels();
-  let client: ReturnType<typeof open> | undefined;
+  let client: Connection | undefined;
   let attempt = 0;
   let failures = 0;
   let retrying: NodeJS.Timeout | undefined;
   const checking = setInterval(() => void check(), checkEveryMs).unref();
   let closed = false;
 
-  function open() {
-    const node = address.hosts[attempt % address.hosts.length] ?? { host: "", port: 0 };
-    const { socket, ...options } = connectionOptions(address, node);
-    return createClient({ ...options, socket: { ...socket, reconnectStrategy: false } });
+  function open(): Promise<Connection> {
+    if (address.kind === "sentinel") return connectPrimary(driver, address);
+    return connectOnce(driver, address, address.hosts[attempt % address.hosts.length] ?? { host: "", port: 0 });
   }
 
   async function connect(): Promise<void> {
-    const fresh = open();
-    client = fresh;
-    fresh.on("error", () => lost(fresh));
-    fresh.on("end", () => lost(fresh));
+    let fresh: Connection | undefined;
     try {
+      fresh = await open();
+      if (closed) return drop(fresh);
       await inTime(begin(fresh), CONNECT_TIMEOUT_MS);
       failures = 0;
     } catch {
       failures += 1;
-      lost(fresh);
+      if (fresh === undefined) retry();
+      else lost(fresh);
     }
     channels.missed();
   }
 
-  async function begin(fresh: ReturnType<typeof open>): Promise<void> {
-    await fresh.connect();
+  async function begin(fresh: Connection): Promise<void> {
+    client = fresh;
+    fresh.on("error", () => lost(fresh));
+    fresh.on("end", () => lost(fresh));
     await Promise.all(
       channels.names().map((channel) => fresh.subscribe(channel, (text) => channels.hear(channel, text))),
     );
@@ -72,11 +74,15 @@ export function createListener(
     await inTime(asked.ping(), checkEveryMs).catch(() => lost(asked));
   }
 
-  function lost(which: typeof client): void {
-    if (client !== which || which === undefined) return;
+  function lost(which: Connection): void {
+    if (client !== which) return;
     client = undefined;
+    drop(which);
+    retry();
+  }
+
+  function retry(): void {
     attempt += 1;
-    if (which.isOpen) which.destroy();
     if (!closed)
       retrying = setTimeout(() => void connect(), Math.min(RECONNECT_MS * 2 ** failures, MAX_RECONNECT_MS)).unref();
   }
@@ -106,7 +112,7 @@ export function createListener(
       clearInterval(checking);
       const last = client;
       client = undefined;
-      if (last?.isOpen) last.destroy();
+      if (last !== undefined) drop(last);
     },
   };
 }

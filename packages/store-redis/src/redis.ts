@@ -1,7 +1,8 @@
 import { type Health, type Instant, type Instrumentation, StoreDown, silent } from "@formbridge/core";
 import type { RedisAddress } from "./address.ts";
 import { type BreakerNotes, createBreaker } from "./breaker.ts";
-import { type Commands, connectCluster, connectServer, loadDriver } from "./client.ts";
+import { CONNECT, type Commands } from "./client.ts";
+import { loadDriver } from "./connection.ts";
 import { inTime } from "./in-time.ts";
 import { createListener, type Listening } from "./listener.ts";
 import type { Script } from "./script.ts";
@@ -19,7 +20,7 @@ export interface RedisOptions {
 }
 
 /**
- * One Redis server or a cluster. Every call returns in time or throws `StoreDown`; a call that failed has changed
+ * One Redis server, a cluster, or the primary that sentinels name. Every call returns in time or throws `StoreDown`; a call that failed has changed
  * nothing that matters.
  */
 export interface Redis {
@@ -47,7 +48,7 @@ export interface Redis {
 export async function openRedis({ address, prefix, timeoutMs, clock, ...options }: RedisOptions): Promise<Redis> {
   const driver = await loadDriver();
   const breaker = createBreaker(undefined, breakerNotes(options.instrumentation ?? silent));
-  const connect = () => (address.cluster ? connectCluster : connectServer)(driver, address, breaker.succeeded);
+  const connect = () => CONNECT[address.kind](driver, address, breaker.succeeded);
   let client = connect();
   const listener = createListener(driver, address);
   let closed = false;

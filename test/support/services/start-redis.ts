@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Account, accountFor, endNow, findProgram, freePort, untilPrinted } from "./programs.ts";
 
-export interface RedisServer {
-  port: number;
+/** A running server that a test may break. */
+export interface Breakable {
   /** Kills it, as a crash would. */
   kill(): Promise<void>;
   /** Starts it again on its port, with what it persisted: nothing, unless configured. */
@@ -13,6 +13,10 @@ export interface RedisServer {
   /** Stops the process (SIGSTOP): connections stay open, but nothing responds. */
   pause(): void;
   resume(): void;
+}
+
+export interface RedisServer extends Breakable {
+  port: number;
 }
 
 export interface RedisSettings {
@@ -24,12 +28,8 @@ export interface RedisSettings {
 
 /** A Redis on loopback only, without persistence. */
 export async function launchRedis({ folder, password, more = {} }: RedisSettings): Promise<RedisServer> {
-  const account = accountFor("redis");
-  chmodSync(folder, 0o755);
   const port = await freePort();
-  const dir = join(folder, String(port));
-  mkdirSync(dir);
-  account.own(dir);
+  const dir = redisFolder(folder, String(port));
   const settings = {
     port: String(port),
     bind: "127.0.0.1",
@@ -40,24 +40,39 @@ export async function launchRedis({ folder, password, more = {} }: RedisSettings
     appendonly: "no",
     ...more,
   };
-  let server = await launch(account, settings);
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  return { port, ...(await runRedis(flags, dir)) };
+}
+
+/** A folder in which Redis may write. */
+export function redisFolder(parent: string, name: string): string {
+  chmodSync(parent, 0o755);
+  const folder = join(parent, name);
+  mkdirSync(folder);
+  account().own(folder);
+  return folder;
+}
+
+/** Resolves when it accepts connections. */
+export async function runRedis(args: readonly string[], cwd: string): Promise<Breakable> {
+  async function launch(): Promise<ChildProcess> {
+    const server = account().start(findProgram("redis-server", "redis-server"), args, { cwd, lastSignal: "KILL" });
+    // Sentinel says it in other words.
+    await untilPrinted(server, /Ready to accept connections|\+monitor master/);
+    return server;
+  }
+  let server = await launch();
   return {
-    port,
     kill: () => endNow(server),
     restart: async () => {
       await endNow(server);
-      server = await launch(account, settings);
+      server = await launch();
     },
     pause: () => void server.kill("SIGSTOP"),
     resume: () => void server.kill("SIGCONT"),
   };
 }
 
-async function launch(account: Account, settings: Record<string, string>): Promise<ChildProcess> {
-  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const server = account.start(findProgram("redis-server", "redis-server"), flags, { cwd: settings.dir });
-  await untilPrinted(server, "Ready to accept connections");
-  return server;
-}
+const account = (): Account => accountFor("redis");
 
 export const newPassword = (): string => randomBytes(16).toString("hex");

@@ -52,7 +52,7 @@ export const SETTINGS = {
   FORMBRIDGE_REDIS_URL: {
     kind: "text",
     alias: "REDIS_URL",
-    help: "redis://[<user>:<password>@]<host>[:<port>][/<database>], rediss:// with TLS, redis-cluster:// or rediss-cluster:// with several <host>:<port> separated by commas: shares rate limits and notifications between instances (default: none)",
+    help: "redis://[<user>:<password>@]<host>[:<port>][/<database>], rediss:// with TLS, redis-cluster://<host>:<port>,<host>:<port> for Redis Cluster, redis-sentinel://<host>:<port>,<host>:<port>/<primary>[/<database>] for Redis Sentinel: shares rate limits and notifications between instances (default: none)",
   },
   FORMBRIDGE_REDIS_PREFIX: {
     kind: "text",

@@ -187,6 +187,10 @@ const REDIS = [
     says: "Without Redis, hybrid asks the database at once; what needs Redis is a 503, nothing executed, until it is back.",
   },
   {
+    id: "RUNNING-REDIS-SENTINEL",
+    says: "With Redis Sentinel the next primary is found without a restart; until then it is as if Redis were down.",
+  },
+  {
     id: "RUNNING-REDIS-NO-SECRETS",
     says: "In Redis there are hashes and sealed text: no token, key, address, value or answer.",
   },
