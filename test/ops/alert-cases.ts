@@ -33,7 +33,7 @@ export const CASES: Record<string, AlertCases> = {
   },
   ClockSkew: one('formbridge_clock_skew_seconds{backend="postgres"}', "5m", ["-6x10", "-4x10"]),
   AuditNotesLost: {
-    fires: at("5m", { 'formbridge_audit_notes_total{outcome="lost"}': "0 0 1 1 1 1" }),
+    fires: at("5m", { 'formbridge_audit_notes_total{outcome="lost"}': "_ _ 1 1 1 1" }),
     quiet: at("5m", { 'formbridge_audit_notes_total{outcome="retried"}': "0 0 1 1 1 1" }),
   },
   TokenValidationHighLatency: {
@@ -100,12 +100,12 @@ export const CASES: Record<string, AlertCases> = {
   },
   IdempotencyPoolExhausted: one(
     'formbridge_idempotency_storage_connection_pool_exhausted_total{backend="postgres"}',
-    "30m",
-    ["0x10 1x30", "5x40"],
+    "90m",
+    ["_x60 1x40", "5x100"],
   ),
-  IdempotencyLocksAbandoned: one("formbridge_idempotency_lock_abandoned_total", "8m", ["0x4 3x10", "0x20"]),
+  IdempotencyLocksAbandoned: one("formbridge_idempotency_lock_abandoned_total", "8m", ["_x4 2x10", "_x4 1x10"]),
   IdempotencyLockHeldLong: one("formbridge_idempotency_lock_age_seconds", "2m", ["26x5", "24x5"]),
-  DeliveryDead: one('formbridge_delivery_dead_total{intake_id="note"}', "10m", ["0x5 1x10", "7x20"]),
+  DeliveryDead: one('formbridge_delivery_dead_total{intake_id="note"}', "20m", ["_x15 1x10", "7x30"]),
 
   ...burning("TokenValidation", 0.001, (share) => ({
     [`${ACCESSED}{outcome="error"}`]: share,

@@ -40,8 +40,8 @@ export interface World {
   postgres: OwnPostgres;
   redis: OwnRedis;
   receiver: Receiver;
-  /** Waits until Prometheus has seen this. */
-  seen(expression: string): Promise<void>;
+  /** Waits until Prometheus has seen this metric, and at least that much of it. */
+  seen(name: string, atLeast?: number): Promise<void>;
 }
 
 type Options = { body?: unknown; headers?: Record<string, string> };
@@ -91,6 +91,9 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
     };
   }
 
+  const times = async (count: number, work: () => Promise<unknown>): Promise<void> =>
+    void (await Promise.all(Array.from({ length: count }, work)));
+
   return {
     async intakes(): Promise<void> {
       const taken = { kind: "webhook", url: `${receiver.url}/taken` };
@@ -133,6 +136,20 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
       await create("plain", {}, { ...keyed("brief"), "x-idempotency-ttl": "1" });
     },
 
+    /** Clients that write with old tokens, reuse keys, repeat themselves, or create in a loop and never come back. */
+    async misuse(): Promise<void> {
+      // Prometheus knows no rate of a counter that was not there before.
+      for (const counter of ["created_count", "conflict_count", "expired_count"])
+        await seen(`formbridge_token_${counter}_total`);
+      for (const counter of ["conflict", "request"]) await seen(`formbridge_idempotency_${counter}_total`);
+      const { resumeToken } = await create("plain");
+      await patch(resumeToken, AGENT, { name: "first" });
+      await times(20, () => patch(resumeToken, AGENT, { name: "late" }));
+      await times(20, () => create("plain", {}, keyed("create")));
+      await times(20, () => create("plain", { initialFields: { name: "z" } }, keyed("create")));
+      await times(1_100, () => create("short"));
+    },
+
     async deliveries(): Promise<void> {
       for (const intake of ["sent", "refused", "gated"]) {
         const { resumeToken } = await create(intake, { initialFields: { name: "x" } });
@@ -170,8 +187,10 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
     async slowDatabase(): Promise<void> {
       const { resumeToken } = await create("plain");
       const release = await hold("submissions IN ACCESS EXCLUSIVE MODE");
-      await Promise.all([1, 2, 3, 4, 5, 6].map(() => call("GET", `/resume/${resumeToken}`)));
+      const look = () => call("GET", `/resume/${resumeToken}`);
+      await look();
       await seen("formbridge_token_validation_timeout_total");
+      await times(6, look);
       await release();
     },
 
@@ -180,12 +199,14 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
       const release = await hold("records IN EXCLUSIVE MODE");
       const held = create("plain", {}, keyed("held"));
       await seen("formbridge_idempotency_lock_age_seconds");
+      const other = create("plain", {}, keyed("held-too"));
       const waiting = create("plain", {}, keyed("held"));
       await seen("formbridge_idempotency_lock_timeout_total");
+      await times(15, () => create("plain", {}, keyed("held")));
       await redis.restart();
-      await seen("formbridge_idempotency_lock_abandoned_total");
+      await seen("formbridge_idempotency_lock_abandoned_total", 2);
       await release();
-      await Promise.all([held, waiting]);
+      await Promise.all([held, other, waiting]);
     },
 
     async brokenDatabase(): Promise<void> {
@@ -195,7 +216,7 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
         return (await call("GET", "/readyz")).status === 503 || undefined;
       });
       await seen("formbridge_idempotency_circuit_breaker_state");
-      for (let tries = 0; tries < 6; tries++) await create("plain", {}, keyed("down"));
+      await times(100, () => create("plain", {}, keyed("down")));
       await seen("formbridge_idempotency_circuit_breaker_rejected_requests_total");
       await postgres.start();
       await until(async () => (await create("plain", {}, keyed("back"))).ok === true || undefined, 30_000);

@@ -17,8 +17,11 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** A Prometheus that scrapes these targets several times a second. */
-export async function startPrometheus(targets: readonly Target[]): Promise<Prometheus> {
+/** A Prometheus that scrapes these targets several times a second, and evaluates rules (files by name) almost as often. */
+export async function startPrometheus(
+  targets: readonly Target[],
+  rules: Record<string, string> = {},
+): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-prometheus-"));
   chmodSync(folder, 0o755);
   const account = accountFor("prometheus");
@@ -26,11 +29,13 @@ export async function startPrometheus(targets: readonly Target[]): Promise<Prome
   mkdirSync(data);
   account.own(data);
   const config = join(folder, "prometheus.json");
+  for (const [name, text] of Object.entries(rules)) writeFileSync(join(folder, name), text);
   // JSON is valid YAML.
   writeFileSync(
     config,
     JSON.stringify({
-      global: { scrape_interval: "250ms", scrape_timeout: "250ms" },
+      global: { scrape_interval: "250ms", scrape_timeout: "250ms", evaluation_interval: "500ms" },
+      rule_files: Object.keys(rules),
       scrape_configs: targets.map(({ job, url, key }) => ({
         job_name: job,
         static_configs: [{ targets: [new URL(url).host] }],
