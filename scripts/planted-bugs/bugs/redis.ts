@@ -85,4 +85,16 @@ export const REDIS: readonly PlantedBug[] = [
     ],
     caughtBy: ["packages/store-redis/test/fan-out.test.ts"],
   },
+  {
+    name: "redis-sentinel-listened-to",
+    breaks: "Notifications are waited for at a sentinel, which has none, instead of at the primary.",
+    file: "packages/store-redis/src/listener.ts",
+    edits: [
+      {
+        find: '    if (address.kind === "sentinel") return connectPrimary(driver, address);\n',
+        replace: "",
+      },
+    ],
+    caughtBy: ["packages/store-redis/test/sentinel.test.ts"],
+  },
 ];
