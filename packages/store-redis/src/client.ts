@@ -99,12 +99,14 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** Looks for the primary again whenever the connection to it is lost. */
 const connectThroughSentinel: Connect = (driver, address, onReady) => {
   let primary: Connection | undefined;
+  let problem: unknown;
   let destroyed = false;
   async function connect(): Promise<void> {
     for (let failures = 0; !destroyed; failures += 1) {
       try {
         return use(await connectPrimary(driver, address));
-      } catch {
+      } catch (error) {
+        problem = error;
         await pause(pauseAfter(failures));
       }
     }
@@ -126,8 +128,9 @@ const connectThroughSentinel: Connect = (driver, address, onReady) => {
     void connect();
   }
   function current(): Connection {
-    if (primary === undefined) throw new Error(`the sentinels know no primary "${address.primary}" that is up`);
-    return primary;
+    if (primary !== undefined) return primary;
+    const why = problem instanceof Error ? `: ${problem.message}` : "";
+    throw new Error(`no connection to the primary "${address.primary}"${why}`, { cause: problem });
   }
   return {
     get commands() {

@@ -12,7 +12,8 @@ import { inTime } from "./in-time.ts";
 export async function connectPrimary(driver: Driver, address: RedisAddress): Promise<Connection> {
   // The first answer wins, so that sentinels that are down cost no time. A stale answer leads to a server that is gone
   // or isn't the primary any more.
-  const node = await Promise.any(address.hosts.map((sentinel) => askSentinel(driver, address, sentinel)));
+  const answers = address.hosts.map((sentinel) => askSentinel(driver, address, sentinel));
+  const node = await Promise.any(answers).catch(({ errors: [first] }: AggregateError) => Promise.reject(first));
   const connection = await connectOnce(driver, address, node);
   try {
     const [role] = await command<[string]>(connection, "ROLE");
