@@ -14,8 +14,8 @@ import { type Breakable, redisFolder, runRedis } from "./start-redis.ts";
 const NAME = "formbridge";
 const PASSWORD = "change-me-redis";
 const SERVERS = ["21", "22"];
-const PATIENCE_MS = 1_000;
 const SENTINELS = ["21", "22", "23"];
+const PATIENCE_MS = 1_000;
 
 export interface OwnSentinels {
   url: string;

@@ -61,8 +61,13 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** The start of loopback addresses that no other test run uses: servers keep the ports of their configuration there. */
-export const ownNetwork = (): string => `127.${20 + (process.pid % 200)}.${1 + (Date.now() % 250)}.`;
+let networks = Date.now();
+
+/** The start of loopback addresses that nobody else uses: servers keep the ports of their configuration there. */
+export function ownNetwork(): string {
+  networks += 1;
+  return `127.${20 + (process.pid % 200)}.${1 + (networks % 250)}.`;
+}
 
 /** Resolves when the process has printed the line; rejects with its whole output if it exits before. */
 export function untilPrinted(child: ChildProcess, ready: string | RegExp): Promise<void> {
