@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "apps/web": [
     "contract",
     "contract/editable-states",
+    "contract/translation-for",
     "client",
     "form",
     "form/form.css",

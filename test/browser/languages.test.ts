@@ -96,6 +96,14 @@ describe("a page in the reader's language", () => {
     await page.getByRole("button", { name: "Começar" }).waitFor();
   });
 
+  it("[PAGES-LANGUAGES] the front door names its forms in the reader's language, too", async () => {
+    ({ page } = await openPage(browser, { locale: "de-AT" }));
+    await page.goto(server.url);
+    await page.getByRole("link", { name: "Kontakt" }).waitFor();
+    await page.getByText("Eine Nachricht an unser Team.").waitFor();
+    await page.getByRole("link", { name: "Contact us" }).waitFor();
+  });
+
   it("[PAGES-LANGUAGES] says in every language that it needs JavaScript", async () => {
     ({ page } = await openPage(browser, { javaScriptEnabled: false }));
     await page.goto(`${server.url}/forms/untranslated`);

@@ -39,6 +39,20 @@ describe("what strangers learn", () => {
     expect((await server.call("GET", "/intakes", { key: `fbk_${"x".repeat(43)}` })).status).toBe(401);
   });
 
+  it("[PAGES-LANGUAGES] what public intakes are called in their language, as far as they say so", async () => {
+    const translations = { pt: { name: "Contato" }, de: { name: "Kontakt", description: "Für Fragen" } };
+    await server.putIntake({ ...minimalIntake("ask"), access: "public", name: "Ask us", translations });
+    const named = async (query: string) => {
+      const { body } = await server.call("GET", `/intakes${query}`);
+      const { name, description } = body.items.find(({ id }: Loose) => id === "ask");
+      return [name, description];
+    };
+    expect(await named("")).toEqual(["Ask us", undefined]);
+    expect(await named("?language=de-AT")).toEqual(["Kontakt", "Für Fragen"]);
+    expect(await named("?language=pt-br")).toEqual(["Contato", undefined]);
+    expect(await named("?language=ja")).toEqual(["Ask us", undefined]);
+  });
+
   it("the bearer of a revoked token learns when it was revoked, not what happened since", async () => {
     const made = await server.call("POST", "/intakes/contact/submissions", { body: { actor: ACTOR } });
     const { submissionId, resumeToken } = made.body;

@@ -104,8 +104,9 @@ export class FormBridgeClient {
     return { opened, client, submission: client.submission<Fields>({ submissionId, version: opened.version }) };
   }
 
-  async intakes({ signal }: CallOptions = {}): Promise<ListIntakesResponse> {
-    return await this.request({ method: "GET", path: "/intakes", route: "/intakes", repeatable: true, signal });
+  /** `language`: names and descriptions in it, where the definitions have them. */
+  async intakes({ signal, ...query }: CallOptions & { language?: string } = {}): Promise<ListIntakesResponse> {
+    return await this.request({ method: "GET", path: "/intakes", route: "/intakes", query, repeatable: true, signal });
   }
 
   async intake(intakeId: string, { signal }: CallOptions = {}): Promise<IntakeResponse> {

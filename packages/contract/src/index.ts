@@ -91,3 +91,4 @@ export { PROMISES } from "./promises/index.ts";
 export type { ContractPromise } from "./promises/promise.ts";
 export { type Json, type JsonObject, SUBMISSION_STATES, type SubmissionState } from "./states.ts";
 export type { SubmissionSummary } from "./submission.ts";
+export { translationFor } from "./translation-for.ts";

@@ -1,14 +1,12 @@
 import type { GetSubmissionIntakeResponse } from "@formbridge/contract";
+import { translationFor } from "@formbridge/contract/translation-for";
 
 export type ShownIntake = GetSubmissionIntakeResponse["intake"];
 
-/** The intake in the reader's language, as far as its definition has translations: `pt-BR` falls back to `pt`. */
+/** The intake in the reader's language, as far as its definition has translations. */
 export function translated(intake: ShownIntake, locale: string): ShownIntake {
-  const { translations = {}, uiHints = {} } = intake;
-  const tags = Object.keys(translations);
-  const isTag = (wanted: string) => (tag: string) => tag.toLowerCase() === wanted.toLowerCase();
-  const tag = tags.find(isTag(locale)) ?? tags.find(isTag(locale.split("-")[0] ?? ""));
-  const found = tag === undefined ? undefined : translations[tag];
+  const { translations, uiHints = {} } = intake;
+  const found = translationFor(translations, locale);
   if (found === undefined) return intake;
   const fieldHints = { ...uiHints.fieldHints };
   for (const [path, hint] of Object.entries(found.fields ?? {})) fieldHints[path] = { ...fieldHints[path], ...hint };

@@ -11,11 +11,11 @@ export function FrontDoor({ client, reader }: { client: FormBridgeClient; reader
   const { t } = reader;
   const [forms, setForms] = useState<Forms>("loading");
   const load = useCallback(() => {
-    client.intakes().then(
+    client.intakes({ language: reader.locale }).then(
       ({ items }) => setForms(items),
       () => setForms("failed"),
     );
-  }, [client]);
+  }, [client, reader.locale]);
   useEffect(load, [load]);
   return (
     <Frame intake={{ branding: { name: "FormBridge" } }}>

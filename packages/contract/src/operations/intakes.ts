@@ -13,6 +13,13 @@ export const ListIntakesQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     pageToken: Type.Optional(Type.String({ maxLength: 4096 })),
+    language: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: "BCP 47: names and descriptions in this language, where the definition has them.",
+        examples: ["de"],
+      }),
+    ),
   },
   { additionalProperties: false },
 );

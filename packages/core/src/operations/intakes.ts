@@ -1,10 +1,11 @@
-import type {
-  IntakeDefinition,
-  IntakeResponse,
-  IntakeSchemaResponse,
-  ListIntakesQuery,
-  ListIntakesResponse,
-  RetireIntakeResponse,
+import {
+  type IntakeDefinition,
+  type IntakeResponse,
+  type IntakeSchemaResponse,
+  type ListIntakesQuery,
+  type ListIntakesResponse,
+  type RetireIntakeResponse,
+  translationFor,
 } from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
 import { canonicalJson, sha256 } from "../domain/hashing.ts";
@@ -75,7 +76,7 @@ export async function listIntakes(
   const shown = rows.slice(0, limit);
   const items = shown
     .filter(principal === undefined ? isOpenToAll : ({ definition }) => reachesIntake(principal, definition.id))
-    .map(summary);
+    .map((stored) => summary(stored, call.query.language));
   const last = rows.length > limit ? shown.at(-1)?.definition.id : undefined;
   // A caller who sees only some of them gets no total.
   const count =
@@ -85,15 +86,12 @@ export async function listIntakes(
   return { body: { ok: true, items, ...(await endPage(deps, page, { after: last, shown: items.length, count })) } };
 }
 
-const summary = ({ definition, retired, source }: StoredIntake): ListIntakesResponse["items"][number] => ({
-  id: definition.id,
-  version: definition.version,
-  name: definition.name,
-  ...(definition.description !== undefined && { description: definition.description }),
-  access: definition.access ?? "key",
-  retired,
-  source,
-});
+function summary({ definition, retired, source }: StoredIntake, language = ""): ListIntakesResponse["items"][number] {
+  const { id, version, access = "key" } = definition;
+  const { name = definition.name, description = definition.description } =
+    translationFor(definition.translations, language) ?? {};
+  return { id, version, name, ...(description !== undefined && { description }), access, retired, source };
+}
 
 export async function putIntake(
   context: Context,

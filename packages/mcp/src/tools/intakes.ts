@@ -19,7 +19,7 @@ export const listTool: Tool = {
   generic: "formbridge_list_intakes",
   title: "List intakes",
   annotations: READS,
-  args: ListIntakesQuery,
+  args: Type.Omit(ListIntakesQuery, ["language"]),
   required: [],
   output: ListIntakesResponse,
   describe: () => "List what can be filled in here, with the intakeId of each.",

@@ -8,7 +8,7 @@ export const en = {
     "This server collects answers for forms. An AI agent fills in what it knows and sends a link; a person adds the rest.",
   "start.forms": "Open forms",
   "start.none": "There is no form that everybody may fill in.",
-  "start.developers": "For developers",
+  "start.developers": "For developers and reviewers",
   "start.reference": "API reference",
   "start.queue": "Review queue",
   "problem.other.title": "Something went wrong",

@@ -6,7 +6,7 @@ export const he: StartTexts = {
   "start.text": "השרת הזה אוסף תשובות לטפסים. סוכן בינה מלאכותית ממלא את מה שהוא יודע ושולח קישור; אדם משלים את השאר.",
   "start.forms": "טפסים פתוחים",
   "start.none": "אין טופס שפתוח לכולם.",
-  "start.developers": "למפתחים",
+  "start.developers": "למפתחים ולבודקים",
   "start.reference": "תיעוד ה-API",
   "start.queue": "תור הבדיקה",
   "problem.other.title": "משהו השתבש",

@@ -5,10 +5,10 @@ export const ja: StartTexts = {
   "start.title": "エージェントと人が一緒に記入するフォーム",
   "start.text": "エージェントがわかる項目を記入してリンクを送り、残りを人が記入します。",
   "start.forms": "フォーム",
-  "start.none": "フォームはありません。",
-  "start.developers": "開発者向け",
+  "start.none": "公開されているフォームはありません。",
+  "start.developers": "開発者・確認者向け",
   "start.reference": "API リファレンス",
-  "start.queue": "レビュー待ち一覧",
+  "start.queue": "確認待ち一覧",
   "problem.other.title": "問題が発生しました",
   "problem.tryAgain": "もう一度試す",
 };

@@ -7,7 +7,7 @@ export const pt: StartTexts = {
     "Este servidor recolhe respostas para formulários. Um agente de IA preenche o que sabe e envia um link; uma pessoa completa o resto.",
   "start.forms": "Formulários abertos",
   "start.none": "Não há nenhum formulário aberto a todos.",
-  "start.developers": "Para programadores",
+  "start.developers": "Para programadores e revisores",
   "start.reference": "Referência da API",
   "start.queue": "Fila de revisão",
   "problem.other.title": "Algo deu errado",
