@@ -15,9 +15,9 @@ export interface PageSizes {
 const compressed = (file: string): number => gzipSync(readFileSync(join(DIST, file))).length;
 const sum = (files: Iterable<string>): number => [...files].reduce((bytes, file) => bytes + compressed(file), 0);
 
-/** Compressed bytes that the built form page costs a browser: its own files and everything they import. */
-export function formPageSizes(): PageSizes {
-  const html = readFileSync(join(DIST, "form.html"), "utf8");
+/** Compressed bytes that a built page costs a browser: its own files and everything they import. */
+export function pageSizes(page: "form" | "review"): PageSizes {
+  const html = readFileSync(join(DIST, `${page}.html`), "utf8");
   const named = [...html.matchAll(/\/assets\/([\w.-]+\.(?:js|css))/g)].map(([, file]) => file ?? "");
   const scripts = new Set<string>();
   const open = named.filter((file) => file.endsWith(".js"));

@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { findProgram } from "../test/support/services/programs.ts";
-import { formPageSizes, type PageSizes } from "./page-sizes.ts";
+import { type PageSizes, pageSizes } from "./page-sizes.ts";
 import { ADMIN_KEY, type Server, startOurs } from "./server-process.ts";
 import { median, percentile } from "./stats.ts";
 
@@ -45,7 +45,7 @@ export async function measurePages(folder: string): Promise<PageMeasures> {
     const example = await sidesOf(server, floor, "supplier");
     const many = await sidesOf(server, floor, "many-fields");
     return {
-      sizes: formPageSizes(),
+      sizes: pageSizes("form"),
       interactive: { example: await interactive(browser, example), many: await interactive(browser, many) },
       keystrokes: { floor: await keystrokes(browser, many.floor), page: await keystrokes(browser, many.page) },
     };

@@ -21,6 +21,7 @@ export const PAGES_PROMISES = [
     says: "`FormBridgeForm` is the form of a submission as a component for applications built with React.",
   },
   { id: "FORM-SIZE", says: "The form page is at most 90 kB of script and 6 kB of style, compressed." },
+  { id: "PAGES-REVIEW-SIZE", says: "The review page is at most 110 kB of script and style, compressed." },
   { id: "PAGES-LIVE", says: "Values that others write appear by themselves, and never disturb what is being typed." },
   { id: "PAGES-CONFLICT", says: "When two people changed one field, the page shows both values and asks." },
   {
