@@ -19,9 +19,12 @@ function withNewestLink(opened: Opened): Opened {
     const { resumeToken } = session.state;
     if (resumeToken === undefined || resumeToken === shown) return;
     shown = resumeToken;
+    const path = `/resume/${resumeToken}`;
+    // Changing the address takes milliseconds, and when a link is opened it is usually right.
+    if (location.pathname === path) return;
     const query = new URLSearchParams(location.search);
     query.delete("token");
-    history.replaceState(null, "", `/resume/${resumeToken}${query.size > 0 ? `?${query}` : ""}`);
+    history.replaceState(null, "", `${path}${query.size > 0 ? `?${query}` : ""}`);
   };
   show();
   session.subscribe(() => {
