@@ -152,7 +152,7 @@ describe("a link that does not work", () => {
     await page.getByLabel("City").fill("Atlantis");
     await server.call("POST", `/submissions/${submissionId}/tokens/revoke`, { key: server.adminKey, body: {} });
     await heading("This link was withdrawn").waitFor();
-    await page.getByText("city: Atlantis").waitFor();
+    await page.getByText("City: Atlantis").waitFor();
     await button("Copy my answers").waitFor();
   });
 

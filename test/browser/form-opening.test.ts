@@ -69,10 +69,13 @@ describe("opening a link", () => {
 
   it("[PAGES-FORM] opens a hand-off for whoever has no session yet, and again from its cookie", async () => {
     const { resumeToken } = await create(server, "order", { fields: { name: "Ada" } });
-    const { url, submissionId } = await handOff(server, resumeToken);
+    const actor = { kind: "agent", id: "closer", name: "Closing assistant" };
+    const { url, submissionId } = await handOff(server, resumeToken, { message: "Please check.", actor });
     ({ page } = await openPage(browser));
     await page.goto(url);
     await page.getByLabel("Name").waitFor();
+    // The message is from whoever handed over, who need not be the one that began the form.
+    await page.getByText("Message from Closing assistant").waitFor();
     expect(new URL(page.url()).pathname).toBe(`/resume/${submissionId}`);
     await page.reload();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Ada");

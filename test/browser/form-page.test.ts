@@ -101,6 +101,8 @@ describe("the form behind a link", () => {
     await filled(server, resumeToken, { name: "A. Lovelace" });
     await page.unroute("**/fields");
     await page.getByText("A. Lovelace").waitFor();
+    // It waits for the person: the bar must not claim that it is being saved.
+    await page.locator('.pg-saving[data-saving="held"]').getByText("Not saved yet").waitFor();
     await page.getByRole("button", { name: "Keep mine" }).click();
     await page.getByText("A. Lovelace").waitFor({ state: "detached" });
     await saved();

@@ -35,11 +35,13 @@ describe("what a form needs to draw a submission", () => {
   it("[HANDOFF-INTAKE] tells a person in a session whose session it is, and what they were told", async () => {
     await server.putIntake({ id: "plain" });
     const { submissionId, resumeToken } = await create(server, "plain");
-    const handoff = await handOff(server, resumeToken, { message: "Please add your name" });
+    const from = { kind: "agent", id: "closer", name: "Closing assistant" };
+    const handoff = await handOff(server, resumeToken, { message: "Please add your name", actor: from });
     const visitor = await visit(server, { submissionId, ...handoff }, { kind: "human", id: "ada" });
     const { status, body } = await visitor.call("GET", "/intake");
     expect(status).toBe(200);
     expect(body.session).toMatchObject({ handoffId: handoff.handoffId, message: "Please add your name" });
+    expect(body.session.from).toMatchObject(from);
     expect(body.session.actor).toMatchObject({ kind: "human", id: "ada" });
     expect(body.resumeToken).toBeUndefined();
   });

@@ -9,6 +9,8 @@ export interface Action {
 
 interface BarProps {
   saving: Saving;
+  /** Something can't be saved before the person has chosen between two values. */
+  isHeld: boolean;
   reader: Reader;
   isBusy: boolean;
   primary: Action;
@@ -19,19 +21,14 @@ interface BarProps {
 }
 
 /** What is always in reach, in one row: whether everything is saved, and the way on. */
-export function Bar({ saving, reader: { t }, isBusy, primary, back, others }: BarProps): ReactElement {
+export function Bar({ saving, isHeld, reader: { t }, isBusy, primary, back, others }: BarProps): ReactElement {
   const isWide = useMedia("(min-width: 720px)");
-  const short = {
-    saved: "page.savedShort",
-    offline: "page.offlineShort",
-    saving: "page.saving",
-    waiting: "page.saving",
-  };
+  const shown = isHeld && saving !== "offline" ? "held" : saving;
   return (
     <div className="pg-bar">
       <div className="pg-bar-inner">
-        <p className="pg-saving" data-saving={saving} aria-hidden="true">
-          <span className="pg-saving-text">{t(short[saving] as "page.saving")}</span>
+        <p className="pg-saving" data-saving={shown} aria-hidden="true">
+          <span className="pg-saving-text">{t(SHORT[shown])}</span>
         </p>
         {isWide ? others.map((action) => <Button key={action.label} {...action} />) : <Menu actions={others} t={t} />}
         {back !== undefined && (
@@ -46,6 +43,14 @@ export function Bar({ saving, reader: { t }, isBusy, primary, back, others }: Ba
     </div>
   );
 }
+
+const SHORT = {
+  saved: "page.savedShort",
+  offline: "page.offlineShort",
+  saving: "page.saving",
+  waiting: "page.saving",
+  held: "page.waiting",
+} as const;
 
 const Button = ({ label, run }: Action): ReactElement => (
   <button type="button" className="fb-button" onClick={run}>

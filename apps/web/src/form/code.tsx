@@ -39,7 +39,7 @@ export function CodeForm({ submissionId, code, reader: { t }, onOpened, onProble
 
   return (
     // Opened by a click or a key: a sandboxed frame submits no forms.
-    <form className="pg-card fb-fields" ref={form} onKeyDown={({ key }) => key === "Enter" && void open()}>
+    <form className="pg-card pg-alone fb-fields" ref={form} onKeyDown={({ key }) => key === "Enter" && void open()}>
       <h1>{t("code.title")}</h1>
       <p>{t("code.text")}</p>
       <div>

@@ -1,8 +1,10 @@
 import type { FieldError } from "@formbridge/contract";
 import { type ReactElement, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { translated } from "../shared/intake-texts.ts";
+import { labelOf } from "../shared/labels.ts";
 import type { Reader } from "../shared/language.ts";
 import { useLive } from "../shared/live.tsx";
+import { inWords } from "../shared/values.tsx";
 import { type Action, Bar } from "./bar.tsx";
 import { CheckAnswers } from "./check-answers.tsx";
 import { Fields } from "./fields.tsx";
@@ -72,7 +74,10 @@ export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
   useAgentNews(record, handoff?.actor.id, reader);
 
   if (state.ended !== undefined) {
-    return <ProblemView problem={problemOf(state.ended)} reader={reader} unsaved={session.unsaved()} />;
+    const unsaved = Object.entries(session.unsaved()).map(
+      ([path, value]) => `${labelOf(intake, path)}: ${inWords(value, reader)}`,
+    );
+    return <ProblemView problem={problemOf(state.ended)} reader={reader} unsaved={unsaved.join("\n")} />;
   }
   const others: Action[] = [];
   if (view !== "check" && isPage) others.push({ label: t("page.later"), run: () => setView("later") });
@@ -80,7 +85,7 @@ export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
     others.push({ label: t("page.done"), run: () => sending.finishPart(handoff.handoffId) });
   return (
     <>
-      <Head intake={intake} record={record} message={handoff?.message} hint={hint} t={t} />
+      <Head intake={intake} handoff={handoff} hint={hint} t={t} />
       <Rejected record={record} intake={intake} reader={reader} />
       <AgentAtWork record={record} t={t} />
       <Outcome sending={sending} t={t} />
@@ -105,6 +110,7 @@ export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
       )}
       <Bar
         saving={saving}
+        isHeld={state.conflicts.length > 0}
         reader={reader}
         isBusy={sending.isBusy}
         others={others}

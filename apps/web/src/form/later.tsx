@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactElement, useEffect, useRef, useState } from "react";
+import { copyText } from "../shared/copy.ts";
 import type { Reader } from "../shared/language.ts";
 import type { OwnLink } from "./own-link.ts";
 
@@ -58,11 +59,7 @@ function CopyLink({ url, t }: { url: string; t: Reader["t"] }): ReactElement {
   /** Without a clipboard, the link is selected: it can be copied by hand. */
   function copy(): void {
     field.current?.select();
-    const { clipboard } = navigator as { clipboard?: Clipboard };
-    clipboard?.writeText(url).then(
-      () => setCopied(true),
-      () => {},
-    );
+    void copyText(url).then(setCopied);
   }
   return (
     <div className="pg-inline-form">

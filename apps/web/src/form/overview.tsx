@@ -6,25 +6,26 @@ import { labelOf } from "../shared/labels.ts";
 import type { Reader } from "../shared/language.ts";
 import { nameOf } from "../shared/names.ts";
 import { isInStep, type Steps } from "./navigation.ts";
+import type { Opened } from "./opening.ts";
 
 interface HeadProps {
   intake: ShownIntake;
-  record: SubmissionRecord;
-  message: string | undefined;
+  /** What the hand-off says, and who made it. */
+  handoff: Opened["handoff"];
   hint: string | undefined;
   t: Reader["t"];
 }
 
 /** What this form is, who asks, and what they said. */
-export function Head({ intake, record, message, hint, t }: HeadProps): ReactElement {
-  const asker = nameOf(record.createdBy, t);
+export function Head({ intake, handoff, hint, t }: HeadProps): ReactElement {
+  const { from, message } = handoff ?? {};
   return (
     <section className="pg-intro">
       <h1>{intake.name}</h1>
       {intake.description !== undefined && <p className="pg-lead">{intake.description}</p>}
       {message !== undefined && (
         <blockquote className="pg-message">
-          <strong>{t("page.from", { name: asker })}</strong>
+          {from !== undefined && <strong>{t("page.from", { name: nameOf(from, t) })}</strong>}
           {message}
         </blockquote>
       )}

@@ -1,5 +1,6 @@
 import type { FormBridgeError } from "@formbridge/client";
 import { type ReactElement, useEffect, useRef, useState } from "react";
+import { copyText } from "../shared/copy.ts";
 import type { Reader } from "../shared/language.ts";
 import { useLive } from "../shared/live.tsx";
 import { usePlace } from "./place.ts";
@@ -54,8 +55,8 @@ interface ProblemProps {
   problem: Problem;
   reader: Reader;
   onRetry?: () => void;
-  /** What was typed and could not be saved. */
-  unsaved?: Record<string, unknown>;
+  /** What was typed and could not be saved, in words. */
+  unsaved?: string;
 }
 
 const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
@@ -72,12 +73,12 @@ export function ProblemView({ problem, reader: { t }, onRetry, unsaved }: Proble
   }, [live, isPage, problem, t]);
   useRetryWhenOnline(problem === "offline" ? onRetry : undefined);
   return (
-    <section className="pg-card pg-problem">
+    <section className="pg-card pg-alone">
       <h1 ref={heading} tabIndex={-1}>
         {t(`problem.${problem}.title`)}
       </h1>
       <p>{t(`problem.${problem}.text`)}</p>
-      {unsaved !== undefined && Object.keys(unsaved).length > 0 && <Unsaved values={unsaved} t={t} />}
+      {unsaved !== undefined && unsaved !== "" && <Unsaved text={unsaved} t={t} />}
       {onRetry !== undefined && RETRIED.includes(problem) && (
         <div className="pg-actions">
           <button type="button" className="fb-button fb-primary" onClick={onRetry}>
@@ -103,20 +104,21 @@ function useRetryWhenOnline(retry: (() => void) | undefined): void {
   }, [retry]);
 }
 
-function Unsaved({ values, t }: { values: Record<string, unknown>; t: Reader["t"] }): ReactElement {
+function Unsaved({ text, t }: { text: string; t: Reader["t"] }): ReactElement {
   const [isCopied, setCopied] = useState(false);
-  const text = Object.entries(values)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join("\n");
+  const shown = useRef<HTMLPreElement>(null);
+  /** Without a clipboard, the answers are selected: they can be copied by hand. */
+  function copy(): void {
+    if (shown.current !== null) getSelection()?.selectAllChildren(shown.current);
+    void copyText(text).then(setCopied);
+  }
   return (
     <div className="pg-notice">
       <p>{t("problem.unsaved")}</p>
-      <pre className="pg-hash">{text}</pre>
-      <button
-        type="button"
-        className="fb-button"
-        onClick={() => navigator.clipboard.writeText(text).then(() => setCopied(true))}
-      >
+      <pre ref={shown} className="pg-unsaved">
+        {text}
+      </pre>
+      <button type="button" className="fb-button" onClick={copy}>
         {t(isCopied ? "page.copied" : "problem.copyAnswers")}
       </button>
     </div>

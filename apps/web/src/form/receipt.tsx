@@ -1,3 +1,4 @@
+import type { Submission } from "@formbridge/client";
 import type { IntakeEvent } from "@formbridge/contract";
 import { type ReactElement, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { translated } from "../shared/intake-texts.ts";
@@ -6,6 +7,18 @@ import { useLive } from "../shared/live.tsx";
 import { rowsOf, Values } from "../shared/values.tsx";
 import type { Opened } from "./opening.ts";
 import { usePlace } from "./place.ts";
+
+/** A form that is sent back and submitted again has several. */
+async function lastSubmit(submission: Submission): Promise<IntakeEvent | undefined> {
+  let found: IntakeEvent | undefined;
+  let after: string | undefined;
+  do {
+    const page = await submission.events({ limit: 1000, ...(after !== undefined && { afterEventId: after }) });
+    found = (page.events as IntakeEvent[]).findLast(({ type }) => type === "submission.submitted") ?? found;
+    after = page.hasMore ? page.nextEventId : undefined;
+  } while (after !== undefined);
+  return found;
+}
 
 /** After the submit: what was sent, what happens to it, and how to verify that it stays as it is. */
 export function Receipt({ opened, reader }: { opened: Opened; reader: Reader }): ReactElement {
@@ -19,10 +32,7 @@ export function Receipt({ opened, reader }: { opened: Opened; reader: Reader }):
   const intake = useMemo(() => translated(opened.intake, reader.locale), [opened.intake, reader.locale]);
   const [proof, setProof] = useState<IntakeEvent | undefined>(undefined);
   useEffect(() => {
-    session.submission.events({ limit: 1000 }).then(
-      ({ events }) => setProof((events as IntakeEvent[]).findLast(({ type }) => type === "submission.submitted")),
-      () => {},
-    );
+    lastSubmit(session.submission).then(setProof, () => {});
   }, [session]);
   const what =
     record.state === "finalized"
@@ -40,7 +50,7 @@ export function Receipt({ opened, reader }: { opened: Opened; reader: Reader }):
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
-    <section className="pg-card pg-receipt">
+    <section className="pg-card">
       <h1 ref={heading} tabIndex={-1}>
         {t("receipt.title")}
       </h1>

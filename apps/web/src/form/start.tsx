@@ -20,7 +20,7 @@ export function Start({ intake, reader, onOpened, onProblem }: StartProps): Reac
   const key = useRef(newIdempotencyKey()).current;
   const [isBusy, setBusy] = useState(false);
   return (
-    <section className="pg-card">
+    <section className="pg-card pg-alone">
       <h1>{name}</h1>
       {description !== undefined && <p className="pg-lead">{description}</p>}
       <div className="pg-actions">

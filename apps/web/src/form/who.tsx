@@ -25,7 +25,7 @@ export function WhoIsThere({ people, reader: { t }, open, onOpened, onProblem }:
     open(person).then(onOpened, onProblem);
   }
   return (
-    <section className="pg-card">
+    <section className="pg-card pg-alone">
       <h1 ref={heading} tabIndex={-1}>
         {t("who.title")}
       </h1>

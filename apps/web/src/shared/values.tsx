@@ -1,5 +1,6 @@
 import type { ReactElement } from "react";
 import type { ShownIntake } from "./intake-texts.ts";
+import { labelOf } from "./labels.ts";
 import { itemOf, propertiesOf, resolved, type Schema } from "./schema.ts";
 
 /** The words that values are put into. */
@@ -92,9 +93,9 @@ export function sectionsOf(nodes: readonly ValueNode[], intake: ShownIntake): Se
   return [...shown, { id: "", nodes: rest }].filter((section) => section.nodes.length > 0);
 }
 
-/** What was filled in, as a list to read: labels from the form, values in words. */
+/** What was filled in, as a list to read: labels from the form with the groups they are in, values in words. */
 export const rowsOf = (fields: Record<string, unknown>, intake: ShownIntake, { t }: { t: ValueTexts }): Leaf[] =>
-  leavesOf(treeOf(fields, intake, { t }));
+  leavesOf(treeOf(fields, intake, { t })).map((leaf) => ({ ...leaf, label: labelOf(intake, leaf.path) }));
 
 interface Wording {
   schema?: Schema | undefined;

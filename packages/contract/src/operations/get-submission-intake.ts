@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { ActorSchema } from "../actor.ts";
+import { type Actor, ActorSchema } from "../actor.ts";
 import { IntakeDefinitionSchema } from "../intake.ts";
 import { InstantSchema } from "../states.ts";
 import { submissionMark } from "../submission.ts";
@@ -28,6 +28,7 @@ export const GetSubmissionIntakeResponse = Type.Object(
           actor: ActorSchema,
           expiresAt: InstantSchema,
           message: Type.Optional(Type.String()),
+          from: Type.Optional(Type.Unsafe<Actor>({ ...ActorSchema, description: "Who wrote the message." })),
         },
         { additionalProperties: false, description: "For a caller in a hand-off session: whose it is." },
       ),

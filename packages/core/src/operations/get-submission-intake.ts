@@ -32,6 +32,6 @@ function sessionOf({ deps }: Context, { handoff, session }: NonNullable<Readable
     handoffId: handoff.handoffId,
     actor: session.actor,
     expiresAt: toIso(session.expiresAt),
-    ...(message !== undefined && { message }),
+    ...(message !== undefined && { from: handoff.createdBy, message }),
   };
 }
