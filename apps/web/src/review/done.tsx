@@ -18,7 +18,7 @@ export function Done({
   useEffect(() => head.current?.focus(), []);
   const isRejected = answer.decision === "rejected";
   return (
-    <section className="pg-card">
+    <section className="pg-card pg-alone">
       <h1 ref={head} tabIndex={-1}>
         {t(isRejected ? "done.rejected" : "done.approved")}
       </h1>

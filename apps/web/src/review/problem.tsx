@@ -61,7 +61,7 @@ interface ProblemProps {
 
 export function ProblemView({ problem, reader: { t }, onRetry }: ProblemProps): ReactElement {
   return (
-    <section className="pg-card" role="alert">
+    <section className="pg-card pg-alone" role="alert">
       <h1>{t(`problem.${problem}.title`)}</h1>
       <p>{t(`problem.${problem}.text`)}</p>
       {RETRIED.includes(problem) && (

@@ -40,7 +40,7 @@ function KeyForm({ reader: { t }, onClient }: { reader: Reader; onClient(client:
   }
   return (
     <Frame>
-      <form className="pg-card fb-fields" onSubmit={open}>
+      <form className="pg-card pg-alone fb-fields" onSubmit={open}>
         <h1>{t("key.title")}</h1>
         <p>{t("key.text")}</p>
         <div>
@@ -146,9 +146,11 @@ function Item({ item, reader, onOpen }: { item: ReviewItem; reader: Reader; onOp
       <div>
         <strong>{intakeName}</strong>{" "}
         {escalated === true && <span className="rv-badge rv-new">{t("queue.escalated")}</span>}
+        {/* Each part has its own direction: a name in Latin letters must not pull in the number that follows it. */}
         <p className="pg-note">
-          {t("queue.from", { name: nameOf(by, t) })} · {gateLabel} ·{" "}
-          {t("gate.progress", { count: approvals, required })} · {t("gate.since", { time: reader.time(requestedAt) })}
+          <bdi>{t("queue.from", { name: nameOf(by, t) })}</bdi> · <bdi>{gateLabel}</bdi> ·{" "}
+          <bdi>{t("gate.progress", { count: approvals, required })}</bdi> ·{" "}
+          <bdi>{t("gate.since", { time: reader.time(requestedAt) })}</bdi>
         </p>
       </div>
       <button type="button" className="fb-button" onClick={() => onOpen(submissionId)}>

@@ -26,7 +26,7 @@ export const de: Texts = {
   "author.system": "automatisch, {time}",
   "proof.link": "hat einen persönlichen Link geöffnet",
   "proof.code": "hat eine E-Mail-Adresse bestätigt",
-  "proof.key": "durch einen Schlüssel bekannt",
+  "proof.key": "durch einen Schlüssel ausgewiesen",
   "proof.oidc": "angemeldet",
   "proof.none": "Identität nicht geprüft",
   "file.preview": "Vorschau von {name}",

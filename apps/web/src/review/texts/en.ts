@@ -27,7 +27,7 @@ export const en = {
   "author.system": "automatic, {time}",
   "proof.link": "opened a personal link",
   "proof.code": "confirmed an e-mail address",
-  "proof.key": "known by a key",
+  "proof.key": "identified by a key",
   "proof.oidc": "signed in",
   "proof.none": "identity not verified",
   "file.preview": "Preview of {name}",
