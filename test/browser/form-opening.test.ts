@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { openBrowser, openPage } from "../support/browser.ts";
 import { handOff } from "../support/handoffs.ts";
 import { startTestServer, type TestServer } from "../support/harness.ts";
-import { create } from "../support/submissions.ts";
+import { create, record } from "../support/submissions.ts";
 
 // A browser on a busy machine takes its time.
 vi.setConfig({ testTimeout: 90_000 });
@@ -79,5 +79,26 @@ describe("opening a link", () => {
     expect(new URL(page.url()).pathname).toBe(`/resume/${submissionId}`);
     await page.reload();
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Ada");
+  });
+
+  it("[PAGES-NOTHING-LOST] shows the form as it was begun, though its intake has a new version by now", async () => {
+    const text = (title: string) => ({ type: "string", title });
+    const begun = { type: "object", properties: { name: text("Name"), city: text("City") } };
+    const next = { type: "object", properties: { email: text("Email") }, required: ["email"] };
+    await server.putIntake({ id: "trip", version: "1", name: "Trip", schema: begun as never });
+    const { submissionId, resumeToken } = await create(server, "trip", { fields: { name: "Ada" } });
+    const { url } = await handOff(server, resumeToken);
+    ({ page } = await openPage(browser));
+    await page.goto(url);
+    await page.getByLabel("City").fill("Par");
+    await server.putIntake({ id: "trip", version: "2", name: "Trip", schema: next as never });
+    await page.getByLabel("City").pressSequentially("is");
+    await page.getByText("All changes are saved").waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("City").inputValue()).toBe("Paris");
+    expect(await page.getByLabel("Email").count()).toBe(0);
+    for (const name of ["Check and submit", "Submit"]) await page.getByRole("button", { name, exact: true }).click();
+    await page.getByText("Thank you. Your answers were sent.").waitFor();
+    expect((await record(server, submissionId)).fields).toEqual({ name: "Ada", city: "Paris" });
   });
 });
