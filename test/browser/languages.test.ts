@@ -109,6 +109,9 @@ describe("a page in the reader's language", () => {
     await page.goto(`${server.url}/forms/untranslated`);
     await page.getByRole("heading", { name: "This form needs JavaScript" }).waitFor();
     expect(await page.getByRole("heading", { level: 2 }).count()).toBe(6);
+    await page.goto(`${server.url}/review`);
+    await page.getByRole("heading", { name: "This page needs JavaScript" }).waitFor();
+    expect(await page.getByRole("heading", { level: 2 }).count()).toBe(6);
   });
 
   it("moves nothing for those who want no motion, and keeps its borders in forced colors", async () => {
