@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 90_000 });
 
 const MAX_BYTES = 150_000;
 const SIZE = { width: 900, height: 780 };
-const BOT = { kind: "agent", id: "onboarding_bot", name: "Onboarding assistant" };
+const BOT = { kind: "agent", id: "onboarding_bot", name: "Onboarding assistant" } as const;
 const BEGUN = {
   legal_name: "Acme Supplies GmbH",
   country: "DE",
@@ -52,7 +52,8 @@ async function picture(name: string): Promise<void> {
 
 describe("the README's pictures", () => {
   it("show pages that are there", async () => {
-    const { resumeToken } = await create(server, "vendor", { fields: BEGUN, actor: BOT });
+    const key = await server.makeKey({ roles: ["agent"], actor: BOT });
+    const { resumeToken } = await create(server, "vendor", { fields: BEGUN, key });
     const message = "I have filled in what I know. Only your tax ID is missing.";
     const { url } = await handOff(server, resumeToken, { message, actor: BOT });
     ({ page } = await openPage(browser, { viewport: SIZE, locale: "en-GB" }));

@@ -53,7 +53,7 @@ type IntakeInput = Partial<Omit<IntakeDefinition, "destination">> & { id: string
 
 export interface KeyOptions {
   roles: Role[];
-  actor: { kind: "agent" | "human"; id: string; metadata?: Record<string, unknown> };
+  actor: { kind: "agent" | "human"; id: string; name?: string; metadata?: Record<string, unknown> };
   intakes?: string[];
   actsFor?: string[];
   tenant?: string;
