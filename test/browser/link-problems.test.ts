@@ -113,7 +113,7 @@ describe("a link that opens nothing", () => {
     }
     await page.getByLabel("Code", { exact: true }).fill(mailbox.lastCode());
     await page.getByRole("button", { name: "Open the form" }).click();
-    await says("This link has expired", "Ask whoever sent it to you for a new one.");
+    await says("This code was used, or tried too often", "Ask whoever sent it to you for a new one.");
   });
 
   it("[PAGES-PROBLEMS] offline when it is opened: says so, and opens by itself when the connection is back", async () => {

@@ -14,7 +14,7 @@ import type { Opened } from "./opening.ts";
 import { AgentAtWork, ErrorSummary, Head } from "./overview.tsx";
 import { useOwnLink } from "./own-link.ts";
 import { usePlace } from "./place.ts";
-import { ProblemView, problemOf } from "./problem.tsx";
+import { ProblemView, problemOf, wayOn } from "./problem.tsx";
 import { Rejected } from "./rejected.tsx";
 import { type Sending, useSending } from "./sending.ts";
 import { useAgentNews, useReportingSaves, useSavingOnLeave } from "./session-effects.ts";
@@ -128,7 +128,7 @@ function Outcome({ sending: { isDone, refusal }, t }: { sending: Sending; t: Rea
       {isDone && <p className="pg-notice">{t("page.doneThanks")}</p>}
       {refusal !== undefined && (
         <p className="pg-notice">
-          <strong>{t("page.notSent")}</strong> {t(`problem.${refusal}.title`)}. {t(`problem.${refusal}.text`)}
+          <strong>{t("page.notSent")}</strong> {t(`problem.${refusal}.title`)}. {t(wayOn(refusal))}
         </p>
       )}
     </>

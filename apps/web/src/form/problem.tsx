@@ -8,6 +8,7 @@ import { usePlace } from "./place.ts";
 /** Everything that can go wrong with a link. Each has a title and a way on in the texts. */
 export type Problem =
   | "expired"
+  | "spent"
   | "rotated"
   | "revoked"
   | "mistyped"
@@ -23,7 +24,8 @@ export function problemOf({ type, detail }: FormBridgeError): Problem {
   switch (type) {
     case "token_expired":
       if (detail?.reason === "finalized") return "finished";
-      return detail?.reason === "ttl_elapsed" || detail?.reason === "code_spent" ? "expired" : "revoked";
+      if (detail?.reason === "code_spent") return "spent";
+      return detail?.reason === "ttl_elapsed" ? "expired" : "revoked";
     case "expired":
       return "expired";
     case "cancelled":
@@ -51,6 +53,9 @@ export function problemOf({ type, detail }: FormBridgeError): Problem {
   }
 }
 
+/** The text that says what to do. Whatever ended a link, it takes a new one. */
+export const wayOn = (problem: Problem) => `problem.${problem === "spent" ? "expired" : problem}.text` as const;
+
 interface ProblemProps {
   problem: Problem;
   reader: Reader;
@@ -77,7 +82,7 @@ export function ProblemView({ problem, reader: { t }, onRetry, unsaved }: Proble
       <h1 ref={heading} tabIndex={-1}>
         {t(`problem.${problem}.title`)}
       </h1>
-      <p>{t(`problem.${problem}.text`)}</p>
+      <p>{t(wayOn(problem))}</p>
       {unsaved !== undefined && unsaved !== "" && <Unsaved text={unsaved} t={t} />}
       {onRetry !== undefined && RETRIED.includes(problem) && (
         <div className="pg-actions">

@@ -130,6 +130,7 @@ export const de: Texts = {
   "problem.expired.title": "Dieser Link ist abgelaufen",
   "problem.expired.text":
     "Bitten Sie die Person, die ihn gesendet hat, um einen neuen. Gespeicherte Angaben gehen nicht verloren.",
+  "problem.spent.title": "Dieser Code wurde benutzt oder zu oft versucht",
   "problem.rotated.title": "Dieser Link ist veraltet",
   "problem.rotated.text":
     "Das Formular wurde geändert, nachdem der Link erstellt wurde. Bitten Sie die Person, die ihn gesendet hat, um einen neuen.",

@@ -67,6 +67,7 @@ export const en = {
   "code.wrong": "This code and address don't match. Check both and try again.",
   "problem.expired.title": "This link has expired",
   "problem.expired.text": "Ask whoever sent it to you for a new one. Answers that were saved are not lost.",
+  "problem.spent.title": "This code was used, or tried too often",
   "problem.rotated.title": "This link is out of date",
   "problem.rotated.text": "The form was changed after the link was made. Ask whoever sent it to you for a new one.",
   "problem.revoked.title": "This link was withdrawn",

@@ -128,6 +128,7 @@ export const es: Texts = {
   "code.wrong": "El código y la dirección no coinciden. Compruebe ambos e inténtelo de nuevo.",
   "problem.expired.title": "Este enlace ha caducado",
   "problem.expired.text": "Pida uno nuevo a la persona que se lo envió. Las respuestas guardadas no se pierden.",
+  "problem.spent.title": "Este código ya se usó o se intentó demasiadas veces",
   "problem.rotated.title": "Este enlace ya no está al día",
   "problem.rotated.text":
     "El formulario cambió después de crearse el enlace. Pida uno nuevo a la persona que se lo envió.",

@@ -131,6 +131,7 @@ export const fr: Texts = {
   "problem.expired.title": "Ce lien a expiré",
   "problem.expired.text":
     "Demandez-en un nouveau à la personne qui vous l’a envoyé. Les réponses enregistrées ne sont pas perdues.",
+  "problem.spent.title": "Ce code a déjà servi ou a été essayé trop souvent",
   "problem.rotated.title": "Ce lien n’est plus à jour",
   "problem.rotated.text":
     "Le formulaire a été modifié après la création du lien. Demandez-en un nouveau à la personne qui vous l’a envoyé.",

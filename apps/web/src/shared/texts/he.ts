@@ -130,6 +130,7 @@ export const he: Texts = {
   "code.wrong": "הקוד והכתובת אינם תואמים. נא לבדוק את שניהם ולנסות שוב.",
   "problem.expired.title": "תוקף הקישור פג",
   "problem.expired.text": "אפשר לבקש קישור חדש ממי ששלח אותו. תשובות שנשמרו לא אבדו.",
+  "problem.spent.title": "הקוד כבר נוצל, או שהיו יותר מדי ניסיונות",
   "problem.rotated.title": "הקישור אינו מעודכן",
   "problem.rotated.text": "הטופס שונה לאחר יצירת הקישור. אפשר לבקש קישור חדש ממי ששלח אותו.",
   "problem.revoked.title": "הקישור בוטל",

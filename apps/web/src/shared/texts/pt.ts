@@ -128,6 +128,7 @@ export const pt: Texts = {
   "code.wrong": "O código e o e-mail não correspondem. Verifique os dois e tente novamente.",
   "problem.expired.title": "Este link expirou",
   "problem.expired.text": "Peça um novo a quem o enviou. As respostas salvas não foram perdidas.",
+  "problem.spent.title": "Este código já foi usado ou tentado vezes demais",
   "problem.rotated.title": "Este link está desatualizado",
   "problem.rotated.text": "O formulário foi alterado depois da criação do link. Peça um novo a quem o enviou.",
   "problem.revoked.title": "Este link foi cancelado",
