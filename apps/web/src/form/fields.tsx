@@ -1,6 +1,6 @@
 import type { FieldError } from "@formbridge/contract";
 import { type FormState, SchemaForm, useFiles } from "@formbridge/form";
-import type { ReactElement } from "react";
+import { type ReactElement, useCallback } from "react";
 import type { ShownIntake } from "../shared/intake-texts.ts";
 import type { Reader } from "../shared/language.ts";
 import type { Navigation, Steps } from "./navigation.ts";
@@ -23,11 +23,12 @@ interface FieldsProps {
 /** What is missing, the steps, and the fields of the step that is open. */
 export function Fields(props: FieldsProps): ReactElement {
   const { opened, intake, state, errors, steps, navigation, pending, reader } = props;
-  const { session, handoff } = opened;
+  const { session } = opened;
   const { record } = state;
   const { missingFields = [] } = record;
   const files = useFiles(session);
   const step = steps[navigation.step];
+  const note = useNote(props);
   return (
     <>
       <Missing missing={missingFields} reader={reader} onNext={() => navigation.goToNextMissing(missingFields)} />
@@ -51,25 +52,32 @@ export function Fields(props: FieldsProps): ReactElement {
           pending={pending}
           {...(intake.uiHints?.fieldHints && { fieldHints: intake.uiHints.fieldHints })}
           {...(step && { only: step.fields })}
-          note={(path) => (
-            <>
-              <FieldReason path={path} record={record} reader={reader} />
-              <FieldNote
-                path={path}
-                record={record}
-                conflicts={state.conflicts}
-                me={handoff?.actor.id}
-                session={session}
-                reader={reader}
-              />
-            </>
-          )}
+          note={note}
           onTyping={(began) => session.begin(began)}
           onListFocus={(list) => session.focus(list)}
           onChange={(changes) => session.edit(changes)}
         />
       </section>
     </>
+  );
+}
+
+const NO_CONFLICTS: FormState["conflicts"] = [];
+
+/** What stands below a field. The same function until there is something new to say: every field draws it again. */
+function useNote({ opened, state, reader }: FieldsProps): (path: string) => ReactElement {
+  const { session, handoff } = opened;
+  const { record } = state;
+  const conflicts = state.conflicts.length === 0 ? NO_CONFLICTS : state.conflicts;
+  const me = handoff?.actor.id;
+  return useCallback(
+    (path) => (
+      <>
+        <FieldReason path={path} record={record} reader={reader} />
+        <FieldNote path={path} record={record} conflicts={conflicts} me={me} session={session} reader={reader} />
+      </>
+    ),
+    [record, conflicts, me, session, reader],
   );
 }
 
