@@ -9,6 +9,8 @@ import { median, percentile } from "./stats.ts";
 const CPU_SLOW_DOWN = 4;
 const ROUNDS = 9;
 const KEYSTROKES = 120;
+const TYPED_FIELDS = 6;
+const FIELD = "form input, .fb-form input";
 const MANY = 300;
 
 interface Keystrokes {
@@ -47,7 +49,7 @@ export async function measurePages(folder: string): Promise<PageMeasures> {
     return {
       sizes: pageSizes("form"),
       interactive: { example: await interactive(browser, example), many: await interactive(browser, many) },
-      keystrokes: { floor: await keystrokes(browser, many.floor), page: await keystrokes(browser, many.page) },
+      keystrokes: await keystrokes(browser, many),
     };
   } finally {
     await browser.close();
@@ -125,7 +127,7 @@ async function openSlowly(browser: Browser): Promise<Page> {
 /** These run in the browser. */
 const UNTIL_FIELD = `(resolve) => {
   const look = () => {
-    if (document.querySelector("form input, .fb-form input") === null) requestAnimationFrame(look);
+    if (document.querySelector("${FIELD}") === null) requestAnimationFrame(look);
     else setTimeout(() => resolve(performance.now()));
   };
   look();
@@ -161,20 +163,31 @@ async function interactive(browser: Browser, sides: Sides<string>): Promise<Side
   return { floor: median(times.floor), page: median(times.page) };
 }
 
-async function keystrokes(browser: Browser, url: string): Promise<Keystrokes> {
-  const page = await openSlowly(browser);
+/** Types into one field of each page in turn, so that a busy moment of the machine slows down both. */
+async function keystrokes(browser: Browser, sides: Sides<string>): Promise<Sides<Keystrokes>> {
+  const [floor, page] = [await openToType(browser, sides.floor), await openToType(browser, sides.page)];
   try {
-    await page.goto(url);
-    await page.locator("form input, .fb-form input").first().waitFor();
-    await page.evaluate(TIME_KEYS);
-    const fields = page.locator("form input, .fb-form input");
-    for (let field = 0; field < 6; field++) {
-      await fields.nth(field).focus();
-      await page.keyboard.type("a".repeat(KEYSTROKES / 6), { delay: 60 });
+    for (let field = 0; field < TYPED_FIELDS; field++) {
+      for (const each of [floor, page]) {
+        await each.locator(FIELD).nth(field).focus();
+        await each.keyboard.type("a".repeat(KEYSTROKES / TYPED_FIELDS), { delay: 60 });
+      }
     }
-    const times = await page.evaluate<number[]>("times");
-    return { p50: median(times), p95: percentile(times, 0.95) };
+    return { floor: await timesIn(floor), page: await timesIn(page) };
   } finally {
-    await page.context().close();
+    for (const each of [floor, page]) await each.context().close();
   }
+}
+
+async function openToType(browser: Browser, url: string): Promise<Page> {
+  const page = await openSlowly(browser);
+  await page.goto(url);
+  await page.locator(FIELD).first().waitFor();
+  await page.evaluate(TIME_KEYS);
+  return page;
+}
+
+async function timesIn(page: Page): Promise<Keystrokes> {
+  const times = await page.evaluate<number[]>("times");
+  return { p50: median(times), p95: percentile(times, 0.95) };
 }
