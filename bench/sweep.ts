@@ -68,7 +68,7 @@ const fillFile: Fill = async (client, folder, { from, copies }) => {
   template.close();
   fillWithCopies(folder, copies);
   const db = new Sqlite(file, { readonly: true });
-  const oldest = db.prepare<[], number | null>("SELECT min(expires_at) FROM submissions WHERE editable = 1").pluck();
+  const oldest = db.prepare<[], number | null>("SELECT min(expires_at) FROM submissions WHERE editable").pluck();
   return { oldest: async () => oldest.get() ?? undefined, close: async () => void db.close() };
 };
 

@@ -1,11 +1,17 @@
 import type { Backend } from "@formbridge/core";
-import { createBlocks, createIncidents } from "@formbridge/store-sql";
+import {
+  createBlocks,
+  createDeadlines,
+  createHandoffs,
+  createIncidents,
+  createReviewLinks,
+  createSecretChecks,
+  createWebhooks,
+} from "@formbridge/store-sql";
 import { createAlarmWindows } from "./alarm-windows.ts";
 import { openDatabase, type PostgresOptions } from "./database.ts";
-import { createDeadlines } from "./deadlines.ts";
 import { createEventLog } from "./events.ts";
 import { reasonOf } from "./failures.ts";
-import { createHandoffs } from "./handoffs.ts";
 import { createHealthCheck, databaseNow } from "./health.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createIntakes } from "./intakes.ts";
@@ -14,15 +20,18 @@ import { createKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { createPublications } from "./publications.ts";
 import { createRetention } from "./retention.ts";
-import { createReviewLinks } from "./review-links.ts";
 import { createSealedRows } from "./sealed-rows.ts";
-import { createSecretChecks } from "./secret-checks.ts";
 import { createSizes } from "./sizes.ts";
-import { pick, sql } from "./sql.ts";
+import { dialect } from "./sql.ts";
 import { createStore } from "./store.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
-import { createWebhooks } from "./webhooks.ts";
+
+/** How event webhooks read the feed. */
+const FEED = {
+  end: "formbridge.feed_horizon()",
+  hasEvents: "EXISTS (SELECT 1 FROM formbridge.events AS e WHERE e.tenant = w.tenant AND e.position > w.position)",
+};
 
 /** All ports on one PostgreSQL database, its schema brought up to date first. Many processes may have it open. */
 export async function openPostgresBackend(options: PostgresOptions): Promise<Backend> {
@@ -40,19 +49,19 @@ export async function openPostgresBackend(options: PostgresOptions): Promise<Bac
     idempotency: createIdempotency(db, health),
     events: createEventLog(db),
     jobs: createJobs(db),
-    deadlines: createDeadlines(db),
+    deadlines: createDeadlines(dialect, db, () => databaseNow(db)),
     intakes: createIntakes(db),
     keys: createKeys(db),
     submissions: createSubmissions(db),
-    handoffs: createHandoffs(db),
-    webhooks: createWebhooks(db),
-    reviewLinks: createReviewLinks(db),
+    handoffs: createHandoffs(dialect, db),
+    webhooks: createWebhooks(dialect, db, FEED),
+    reviewLinks: createReviewLinks(dialect, db),
     retention: createRetention(db),
     publications: createPublications(db),
-    incidents: createIncidents({ sql, pick }, db),
-    blocks: createBlocks({ sql, pick }, db),
+    incidents: createIncidents(dialect, db),
+    blocks: createBlocks(dialect, db),
     alarmWindows: createAlarmWindows(db),
-    secretChecks: createSecretChecks(db),
+    secretChecks: createSecretChecks(dialect, db),
     sealedRows: createSealedRows(db),
     ...createSizes(db),
     close: db.close,

@@ -1,7 +1,7 @@
 import { CallRefused, StoreDown } from "@formbridge/core";
+import { type Statement, storable } from "@formbridge/store-sql";
 import { type ClientBase, Pool, type PoolClient, type PoolConfig, types } from "pg";
 import { failedBefore, failedWrite, isUsable } from "./failures.ts";
-import type { Statement } from "./sql.ts";
 
 export type Value = string | number | boolean | null | readonly (string | number)[];
 
@@ -178,10 +178,8 @@ export function openDatabase({ poolSize, onExhausted, directUrl, ...options }: P
   };
 }
 
-/** No column holds a NUL or half a surrogate pair, so a lookup by such a name must find nothing instead of failing. */
-export const findableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
-
+/** A lookup by a name that no column can hold must find nothing instead of failing. */
 function findable(value: Value): Value {
-  if (typeof value === "string") return findableText(value);
-  return Array.isArray(value) ? value.map((item) => (typeof item === "string" ? findableText(item) : item)) : value;
+  if (typeof value === "string") return storable(value);
+  return Array.isArray(value) ? value.map((item) => (typeof item === "string" ? storable(item) : item)) : value;
 }

@@ -1,6 +1,6 @@
 import { StoreDown } from "@formbridge/core";
-import { type Database, findableText } from "./database.ts";
-import type { Statement } from "./sql.ts";
+import { type Statement, storable } from "@formbridge/store-sql";
+import type { Database } from "./database.ts";
 
 /** What one question asks by: the columns of a row of the statement's parameter. */
 export type Question = Readonly<Record<string, string | undefined>>;
@@ -50,7 +50,7 @@ export function gatherQuestions<Row extends object>(
 }
 
 const findable = (question: Question): Question =>
-  Object.fromEntries(Object.entries(question).map(([name, text]) => [name, text && findableText(text)]));
+  Object.fromEntries(Object.entries(question).map(([name, text]) => [name, text && storable(text)]));
 
 /** For statements that return a row for every question. */
 export function answered<Row>(row: Row | undefined): Row {

@@ -1,8 +1,8 @@
+import { type Migration, pendingAmong } from "@formbridge/store-sql";
 import { Client } from "pg";
 import { connectionSettings, makeDurable } from "./database.ts";
 import { reasonOf } from "./failures.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
-import type { Migration } from "./migrations/migration.ts";
 
 const LEDGER = `CREATE SCHEMA IF NOT EXISTS formbridge;
   CREATE TABLE IF NOT EXISTS formbridge.schema_migrations (
@@ -39,23 +39,13 @@ export async function withClient<Result>(
   }
 }
 
-async function appliedUpTo(client: Client): Promise<number> {
-  const { rows } = await client.query("SELECT to_regclass('formbridge.schema_migrations') IS NOT NULL AS there");
-  if (rows[0]?.there !== true) return 0;
-  const { rows: ledger } = await client.query("SELECT coalesce(max(id), 0) AS id FROM formbridge.schema_migrations");
-  return ledger[0]?.id ?? 0;
-}
-
 async function pending(client: Client, known: readonly Migration[]): Promise<Migration[]> {
-  const applied = await appliedUpTo(client);
-  const latest = known.at(-1)?.id ?? 0;
-  if (applied > latest) {
-    throw new Error(
-      `The database ${client.database} has schema ${applied}, but this FormBridge knows schemas up to ${latest} only. ` +
-        "Start the newer FormBridge that wrote it, or restore a backup from before the upgrade.",
-    );
-  }
-  return known.filter((migration) => migration.id > applied);
+  const { rows } = await client.query("SELECT to_regclass('formbridge.schema_migrations') IS NOT NULL AS there");
+  const ledger =
+    rows[0]?.there === true
+      ? await client.query<Migration>("SELECT id, name FROM formbridge.schema_migrations ORDER BY id")
+      : undefined;
+  return pendingAmong(known, { database: client.database ?? "", applied: ledger?.rows ?? [] });
 }
 
 /** Brings the schema up to date, all steps or none, and returns the steps it ran. Safe to run twice, and concurrently. */

@@ -1,18 +1,15 @@
-import { computed, createSql, type Sql, type Table } from "@formbridge/store-sql";
+import { createSql } from "@formbridge/store-sql";
 
-export const { sql, pick } = createSql({ schema: "formbridge.", read: (_kind, column) => column });
+export { type Statement, statement } from "@formbridge/store-sql";
 
-/** Prepared once on each connection, under its name; one without a name is planned anew for the values of each call. */
-export interface Statement<Result> extends Sql<Result> {
-  name: string;
-}
+/** PostgreSQL's dialect, for the statements here and for those that both SQL stores share. */
+export const dialect = createSql({
+  schema: "formbridge.",
+  read: (_kind, column) => column,
+  write: (_kind, parameter) => parameter,
+  now: "(SELECT formbridge.now_ms())",
+  // As an array, so that the rows are found by their key, and the limit holds.
+  among: (select) => `= ANY (ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
+});
 
-export const statement = <Result>(name: string, { text }: Sql<Result>): Statement<Result> => ({ name, text });
-
-/** The number of a tenant's rows (`$1`), counted up to `$2`. */
-export const countOfTenant = (table: Table, condition = "true") =>
-  statement(
-    "",
-    sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
-    SELECT 1 FROM ${table} WHERE tenant = $1 AND ${condition} LIMIT $2) AS counted`,
-  );
+export const { sql, pick } = dialect;

@@ -1,23 +1,7 @@
 import type { Block, Blocks, Incident, IncidentFilter, Incidents } from "@formbridge/core";
-import type { createSql, Sql } from "./sql.ts";
-import { columnsOf, fromJson, type Json, type Row, type Table, toJson } from "./table.ts";
+import { type SqlDialect, type SqlRunner, statement } from "./sql.ts";
+import { columnsOf, docOf, type Row, toJson, valuesOf } from "./table.ts";
 import { blocks, incidents } from "./tables.ts";
-
-type Value = string | number | null;
-
-/** Runs statements with numbered parameters, which both databases understand. Each has a name, under which it is prepared once. */
-export interface SqlRunner {
-  read<Result extends object>(statement: Sql<Result> & { name: string }, values: Value[]): Promise<Result[]>;
-  write<Result extends object>(statement: Sql<Result> & { name: string }, values: Value[]): Promise<Result[]>;
-}
-
-type SqlDialect = ReturnType<typeof createSql>;
-
-const docOf = <Value>({ doc }: { doc: Json<Value> }): Value => fromJson(doc);
-const places = (table: Table): string =>
-  columnsOf(table)
-    .map((_, index) => `$${index + 1}`)
-    .join(", ");
 
 const rowOf = (incident: Incident): Row<typeof incidents> => ({
   incident_id: incident.incidentId,
@@ -33,7 +17,7 @@ const rowOf = (incident: Incident): Row<typeof incidents> => ({
   doc: toJson(incident),
 });
 
-const filterOf = ({ tenant, state, kind, submissionId }: IncidentFilter): Value[] => [
+const filterOf = ({ tenant, state, kind, submissionId }: IncidentFilter): (string | null)[] => [
   tenant,
   state ?? null,
   kind ?? null,
@@ -41,58 +25,51 @@ const filterOf = ({ tenant, state, kind, submissionId }: IncidentFilter): Value[
 ];
 
 /** The same statements for both SQL stores. */
-export function createIncidents({ sql, pick }: SqlDialect, { read, write }: SqlRunner): Incidents {
+export function createIncidents({ sql, pick, places }: SqlDialect, { read, write }: SqlRunner): Incidents {
   const DOC = pick(incidents, "i", "doc");
   const ID = pick(incidents, "incidents", "incident_id");
   const FILTER = `i.tenant = $1 AND (CAST($2 AS text) IS NULL OR i.state = $2) AND (CAST($3 AS text) IS NULL OR i.kind = $3)
     AND (CAST($4 AS text) IS NULL OR i.submission_id = $4)`;
-  const ADD = {
-    name: "add_incident",
-    ...sql`INSERT INTO ${incidents} (${columnsOf(incidents).join(", ")}) VALUES (${places(incidents)})
+  const ADD = statement(
+    "add_incident",
+    sql`INSERT INTO ${incidents} (${columnsOf(incidents).join(", ")}) VALUES (${places(incidents, columnsOf(incidents)).join(", ")})
       ON CONFLICT DO NOTHING RETURNING ${ID}`,
-  };
-  const GET = {
-    name: "get_incident",
-    ...sql`SELECT ${DOC} FROM ${incidents} AS i WHERE i.incident_id = $1 AND i.tenant = $2`,
-  };
-  const LATEST = {
-    name: "latest_incident",
-    ...sql`SELECT ${DOC} FROM ${incidents} AS i WHERE i.cause = $1 ORDER BY i.number DESC LIMIT 1`,
-  };
-  const UPDATE = {
-    name: "update_incident",
-    ...sql`UPDATE ${incidents} SET revision = $1, state = $2, last_seen_at = $3, due_at = $4, doc = $5
+  );
+  const GET = statement(
+    "get_incident",
+    sql`SELECT ${DOC} FROM ${incidents} AS i WHERE i.incident_id = $1 AND i.tenant = $2`,
+  );
+  const LATEST = statement(
+    "latest_incident",
+    sql`SELECT ${DOC} FROM ${incidents} AS i WHERE i.cause = $1 ORDER BY i.number DESC LIMIT 1`,
+  );
+  const UPDATE = statement(
+    "update_incident",
+    sql`UPDATE ${incidents} SET revision = $1, state = $2, last_seen_at = $3, due_at = $4, doc = $5
       WHERE incident_id = $6 AND revision = $7 RETURNING ${ID}`,
-  };
-  const LIST = {
-    name: "list_incidents",
-    ...sql`SELECT ${DOC} FROM ${incidents} AS i WHERE ${FILTER} AND (CAST($5 AS text) IS NULL OR i.incident_id < $5)
+  );
+  const LIST = statement(
+    "list_incidents",
+    sql`SELECT ${DOC} FROM ${incidents} AS i WHERE ${FILTER} AND (CAST($5 AS text) IS NULL OR i.incident_id < $5)
       ORDER BY i.incident_id DESC LIMIT $6`,
-  };
-  const COUNTED = {
-    name: "count_incidents",
-    ...sql`SELECT ${pick(incidents, "i", "number")} FROM ${incidents} AS i WHERE ${FILTER} LIMIT $5`,
-  };
-  const DUE = {
-    name: "due_incidents",
-    ...sql`SELECT ${DOC} FROM ${incidents} AS i WHERE i.due_at < $1 ORDER BY i.due_at LIMIT $2`,
-  };
-  const FORGET = {
-    name: "forget_incidents",
-    ...sql`DELETE FROM ${incidents} WHERE incident_id IN (SELECT i.incident_id FROM ${incidents} AS i
+  );
+  const COUNTED = statement(
+    "count_incidents",
+    sql`SELECT ${pick(incidents, "i", "number")} FROM ${incidents} AS i WHERE ${FILTER} LIMIT $5`,
+  );
+  const DUE = statement(
+    "due_incidents",
+    sql`SELECT ${DOC} FROM ${incidents} AS i WHERE i.due_at < $1 ORDER BY i.due_at LIMIT $2`,
+  );
+  const FORGET = statement(
+    "forget_incidents",
+    sql`DELETE FROM ${incidents} WHERE incident_id IN (SELECT i.incident_id FROM ${incidents} AS i
       WHERE i.state = 'closed' AND i.last_seen_at < $1 ORDER BY i.last_seen_at LIMIT $2) RETURNING ${ID}`,
-  };
+  );
   return {
     add: async (incident) => {
-      const row = rowOf(incident);
-      return (
-        (
-          await write(
-            ADD,
-            columnsOf(incidents).map((name) => row[name]),
-          )
-        ).length === 1
-      );
+      const added = await write(ADD, valuesOf(columnsOf(incidents), rowOf(incident)));
+      return added.length === 1;
     },
     get: async ({ tenant, incidentId }) => (await read(GET, [incidentId, tenant])).map(docOf)[0],
     latest: async (cause) => (await read(LATEST, [cause])).map(docOf)[0],
@@ -108,27 +85,27 @@ export function createIncidents({ sql, pick }: SqlDialect, { read, write }: SqlR
   };
 }
 
-export function createBlocks({ sql, pick }: SqlDialect, { read, write }: SqlRunner): Blocks {
+export function createBlocks({ sql, pick, places }: SqlDialect, { read, write }: SqlRunner): Blocks {
   const ID = pick(blocks, "blocks", "block_id");
-  const ADD = {
-    name: "add_block",
-    ...sql`INSERT INTO ${blocks} (${columnsOf(blocks).join(", ")}) VALUES (${places(blocks)})
+  const ADD = statement(
+    "add_block",
+    sql`INSERT INTO ${blocks} (${columnsOf(blocks).join(", ")}) VALUES (${places(blocks, columnsOf(blocks)).join(", ")})
       ON CONFLICT DO NOTHING RETURNING ${ID}`,
-  };
-  const REMOVE = {
-    name: "remove_block",
-    ...sql`DELETE FROM ${blocks} WHERE block_id = $1 AND tenant = $2 RETURNING ${ID}`,
-  };
-  const LIST = {
-    name: "list_blocks",
-    ...sql`SELECT ${pick(blocks, "b", "doc")} FROM ${blocks} AS b WHERE b.ends_at > $1 AND b.block_id > $2
+  );
+  const REMOVE = statement(
+    "remove_block",
+    sql`DELETE FROM ${blocks} WHERE block_id = $1 AND tenant = $2 RETURNING ${ID}`,
+  );
+  const LIST = statement(
+    "list_blocks",
+    sql`SELECT ${pick(blocks, "b", "doc")} FROM ${blocks} AS b WHERE b.ends_at > $1 AND b.block_id > $2
       AND (CAST($3 AS text) IS NULL OR b.tenant = $3) ORDER BY b.block_id LIMIT $4`,
-  };
-  const FORGET = {
-    name: "forget_blocks",
-    ...sql`DELETE FROM ${blocks} WHERE block_id IN (SELECT b.block_id FROM ${blocks} AS b
+  );
+  const FORGET = statement(
+    "forget_blocks",
+    sql`DELETE FROM ${blocks} WHERE block_id IN (SELECT b.block_id FROM ${blocks} AS b
       WHERE b.ends_at < $1 ORDER BY b.ends_at LIMIT $2) RETURNING ${ID}`,
-  };
+  );
   return {
     add: async (block: Block) => {
       await write(ADD, [block.blockId, block.tenant, block.endsAt, toJson(block)]);

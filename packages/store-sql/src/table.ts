@@ -8,6 +8,11 @@ export type Json<Value> = string & { readonly [content]?: Value };
 export const toJson = <Value>(value: Value): Json<Value> => JSON.stringify(value) as Json<Value>;
 export const fromJson = <Value>(text: Json<Value>): Value => JSON.parse(text);
 
+/** PostgreSQL's `text` holds no NUL and no half of a surrogate pair: replaces them. */
+export const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
+
+export const docOf = <Value>({ doc }: { doc: Json<Value> }): Value => fromJson(doc);
+
 /** `Value` is the type of the column's values; it exists only at compile time. */
 export interface Column<Value> {
   readonly kind: Kind;
@@ -53,3 +58,7 @@ export const columnsOf = <T extends Table, Left extends ColumnOf<T> = never>(
 
 export const kindOf = <T extends Table>({ columns }: T, name: ColumnOf<T>): Kind =>
   (columns as Record<string, Column<unknown>>)[name]?.kind ?? "text";
+
+/** The values of these columns, in order. */
+export const valuesOf = <Name extends string, Value>(names: readonly Name[], row: Record<Name, Value>): Value[] =>
+  names.map((name) => row[name]);

@@ -1,5 +1,5 @@
 import type { ClaimedWebhook, StoredWebhook, Webhook, WebhookProgress } from "@formbridge/core";
-import { fromJson, type Row, toJson } from "./table.ts";
+import { fromJson, type Row, storable, toJson } from "./table.ts";
 import type { webhooks } from "./tables.ts";
 
 type Webhooks = Row<typeof webhooks>;
@@ -26,7 +26,8 @@ export const progressRow = (progress: WebhookProgress): ProgressColumns => ({
   blocked: toJson(progress.blocked),
   failures: progress.failures,
   next_attempt_at: progress.nextAttemptAt,
-  last_error: progress.lastError ?? null,
+  // Quotes the receiver, possibly cut in the middle of a character.
+  last_error: progress.lastError === undefined ? null : storable(progress.lastError),
 });
 
 const progressOf = (row: ProgressColumns): WebhookProgress => ({
@@ -49,13 +50,19 @@ export const claimedWebhookOf = (
   row: ProgressColumns & Pick<Webhooks, "doc" | "claim" | "leased_until">,
 ): ClaimedWebhook => ({ ...webhookOf(row), claim: row.claim, leasedUntil: row.leased_until });
 
-/** The columns that a caller sets. */
-export const askedRow = (
-  webhook: Webhook,
-): Pick<Webhooks, "webhook_id" | "tenant" | "defined_by" | "revision" | "doc"> => ({
+/** A new webhook. The store adds where in the feed it starts, and when. */
+export const addedRow = (webhook: Webhook): Omit<Webhooks, "position" | "next_attempt_at"> => ({
   webhook_id: webhook.webhookId,
   tenant: webhook.tenant,
   defined_by: webhook.definedBy ?? null,
   revision: webhook.revision,
   doc: toJson(webhook),
+  state: "active",
+  ahead: toJson([]),
+  retry_at: null,
+  blocked: toJson([]),
+  failures: 0,
+  last_error: null,
+  claim: 0,
+  leased_until: 0,
 });

@@ -1,13 +1,19 @@
 import { type Backend, type Instant, type Instrumentation, silent } from "@formbridge/core";
-import { createBlocks, createIncidents } from "@formbridge/store-sql";
+import {
+  createBlocks,
+  createDeadlines,
+  createHandoffs,
+  createIncidents,
+  createReviewLinks,
+  createSecretChecks,
+  createWebhooks,
+} from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createCommit } from "./commit.ts";
 import { openDatabase } from "./database.ts";
-import { createDeadlines } from "./deadlines.ts";
-import { createEventLog } from "./events.ts";
+import { createEventLog, LAST_POSITION } from "./events.ts";
 import { answer } from "./failures.ts";
-import { createHandoffs } from "./handoffs.ts";
 import { createHealthCheck } from "./health.ts";
 import { createIntakes } from "./intakes.ts";
 import { createJobs } from "./jobs.ts";
@@ -18,15 +24,15 @@ import { createPublications } from "./publications.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createIdempotency } from "./records.ts";
 import { createRetention } from "./retention.ts";
-import { createReviewLinks } from "./review-links.ts";
 import { createSealedRows } from "./sealed-rows.ts";
-import { createSecretChecks } from "./secret-checks.ts";
 import { createSizes } from "./sizes.ts";
-import { createRunner, pick, sql } from "./sql.ts";
+import { createRunner, dialect } from "./sql.ts";
 import { createSubmissions } from "./submissions.ts";
 import { createTokenIndex } from "./tokens.ts";
-import { createWebhooks } from "./webhooks.ts";
 import { createWriter } from "./writer.ts";
+
+/** How event webhooks read the feed. */
+const FEED = { end: LAST_POSITION, hasEvents: `w.position < ${LAST_POSITION}` };
 
 interface BackendOptions {
   now: () => Instant;
@@ -66,7 +72,7 @@ export function createSqliteBackend(db: Database, { now, instrumentation = silen
   const load = createLoader(db, now, cache);
   const commit = createCommit(db, load);
   const health = createHealthCheck(db, writer);
-  const run = createRunner(db, writer);
+  const runner = createRunner(db, { now, writer });
   const leases = ["jobs", "webhooks"].map((table) =>
     db.prepare(`UPDATE ${table} SET leased_until = 0 WHERE leased_until > 0`),
   );
@@ -79,22 +85,22 @@ export function createSqliteBackend(db: Database, { now, instrumentation = silen
     idempotency: createIdempotency(db, { now, health }),
     events: createEventLog(db),
     jobs: createJobs(db, now, writer),
-    deadlines: createDeadlines(db, now),
-    intakes: createIntakes(db, cache, writer),
-    keys: createKeys(db, { now, cache, writer }),
+    deadlines: createDeadlines(dialect, runner, async () => now()),
+    intakes: createIntakes(db, { cache, runner, writer }),
+    keys: createKeys(db, { now, cache, runner }),
     submissions: createSubmissions(db),
-    handoffs: createHandoffs(db, writer),
-    webhooks: createWebhooks(db, now, writer),
-    reviewLinks: createReviewLinks(db, writer),
+    handoffs: createHandoffs(dialect, runner),
+    webhooks: createWebhooks(dialect, runner, FEED),
+    reviewLinks: createReviewLinks(dialect, runner),
     retention: createRetention(db, writer),
     publications: createPublications(db, { now, writer }),
     releaseLeases: () =>
       writer.write(() => {
         for (const release of leases) release.run();
       }),
-    incidents: createIncidents({ sql, pick }, run),
-    blocks: createBlocks({ sql, pick }, run),
-    secretChecks: createSecretChecks(db, writer),
+    incidents: createIncidents(dialect, runner),
+    blocks: createBlocks(dialect, runner),
+    secretChecks: createSecretChecks(dialect, runner),
     sealedRows: createSealedRows(db, writer),
     ...createSizes(db),
     close: async () => {

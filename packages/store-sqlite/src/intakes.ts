@@ -1,46 +1,23 @@
 import type { Hash, Instant, Intakes, StoredIntake } from "@formbridge/core";
-import { columnsOf, definitions, fromJson, intakeOf, intakes, toJson } from "@formbridge/store-sql";
+import { columnsOf, createIntakeList, definitions, intakes, type SqlRunner, toJson } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
-import { answer } from "./failures.ts";
 import type { ReadCache } from "./read-cache.ts";
-import { pick, prepare, prepareCount, prepareInsert, sql } from "./sql.ts";
+import { dialect, pick, prepare, prepareInsert, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
-const SELECT = sql`SELECT ${pick(intakes, "i", "tenant", "source", "digest", "retired", "updated_at")},
-  ${pick(definitions, "d", "definition")} FROM ${intakes} AS i JOIN ${definitions} AS d ON d.digest = i.digest`;
+interface Sources {
+  cache: ReadCache;
+  runner: SqlRunner;
+  writer: Writer;
+}
 
-export function createIntakes(db: Database, cache: ReadCache, writer: Writer): Intakes {
-  const byId = prepare(db, { ...SELECT, text: `${SELECT.text} WHERE i.id = ?` });
-  const byTenant = prepare(db, {
-    ...SELECT,
-    text: `${SELECT.text} WHERE i.tenant = ? AND i.id > ? ORDER BY i.id LIMIT ?`,
-  });
-  const all = prepare(db, { ...SELECT, text: `${SELECT.text} WHERE i.id > ? ORDER BY i.id LIMIT ?` });
-  const byDigest = prepare(
-    db,
-    sql`SELECT ${pick(definitions, "d", "definition")} FROM ${definitions} AS d WHERE d.digest = unhex(?)`,
-  );
-  const retire = db.prepare(
-    "UPDATE intakes SET retired = 1, updated_at = ? WHERE id = ? AND tenant = ? AND retired = 0",
-  );
+export function createIntakes(db: Database, { cache, runner, writer }: Sources): Intakes {
+  const list = createIntakeList(dialect, runner);
   const put = createPut(db);
-  const count = prepareCount(db, "intakes");
   return {
-    get: (id) =>
-      answer(() => {
-        const found = byId.get(id);
-        return found && intakeOf(found);
-      }),
-    definition: (digest) =>
-      answer(() => {
-        const found = byDigest.get(digest);
-        return found && fromJson(found.definition);
-      }),
-    list: ({ tenant, after = "" }, limit) =>
-      answer(() => (tenant === undefined ? all.all(after, limit) : byTenant.all(tenant, after, limit)).map(intakeOf)),
-    count: ({ tenant }, atMost) => answer(() => count.get(tenant, atMost) ?? 0),
+    ...list,
     put: (intake, expect) => writer.write((at) => put(intake, expect, at)).finally(cache.forget),
-    retire: ({ tenant, id }) => writer.write((at) => retire.run(at, id, tenant).changes === 1).finally(cache.forget),
+    retire: (which) => list.retire(which).finally(cache.forget),
   };
 }
 

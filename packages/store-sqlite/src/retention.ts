@@ -2,7 +2,7 @@ import type { Change, Hash, Instant, Retention } from "@formbridge/core";
 import { dueOf, ERASED_RECORD, events as eventRows, eventToWrite, records, submissions } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
-import { assign, pick, prepare, sql, valuesOf } from "./sql.ts";
+import { assign, boundValues, pick, prepare, sql } from "./sql.ts";
 import type { Writer } from "./writer.ts";
 
 const ERASED_COLUMNS = ["fingerprint", "principal", "answer", "answer_by"] as const;
@@ -26,11 +26,11 @@ export function createEraser(db: Database): (sid: number, change: Change) => voi
       forgetTokens.run(sid);
     }
     for (const event of change.redact ?? []) {
-      redact.run(...valuesOf(REDACTED, eventToWrite(change, event)), sid, event.eventId);
+      redact.run(...boundValues(REDACTED, eventToWrite(change, event)), sid, event.eventId);
     }
     forgetHandoffs.run(submissionId);
     forgetLinks.run(submissionId);
-    eraseRecords.run(...valuesOf(ERASED_COLUMNS, ERASED_RECORD), sid);
+    eraseRecords.run(...boundValues(ERASED_COLUMNS, ERASED_RECORD), sid);
   };
 }
 

@@ -1,8 +1,7 @@
-import type { Hash, ReviewLink, ReviewLinks } from "@formbridge/core";
+import type { Hash, ReviewLink } from "@formbridge/core";
 import { columnsOf, fromJson, reviewLinkRow, reviewLinks } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { pick, prepare, prepareInsert, sql } from "./sql.ts";
-import type { Writer } from "./writer.ts";
 
 /** Writes a link whole; only inside a commit's transaction. */
 export function createReviewLinkWriter(db: Database): (link: ReviewLink) => void {
@@ -23,11 +22,4 @@ export function createReviewLinkFinder(db: Database): (hash: Hash) => ReviewLink
     const found = find.get(hash);
     return found && fromJson(found.doc);
   };
-}
-
-export function createReviewLinks(db: Database, writer: Writer): ReviewLinks {
-  const forget = db.prepare(
-    "DELETE FROM review_links WHERE link_id IN (SELECT link_id FROM review_links WHERE forget_after < ? ORDER BY forget_after LIMIT ?)",
-  );
-  return { forgetExpired: (before, limit) => writer.write(() => forget.run(before, limit).changes) };
 }

@@ -1,3 +1,5 @@
+import type { Migration } from "@formbridge/store-sql";
+
 /**
  * The tables of a SQLite file. Their columns are those of `packages/store-sql`, with two differences:
  *
@@ -34,12 +36,6 @@
  * `payload` is the last column of events: looking for events doesn't read large payloads. Positions are never reused (AUTOINCREMENT),
  * also when the last event is removed: readers of the feed have passed it.
  */
-export interface Migration {
-  id: number;
-  name: string;
-  sql: string;
-}
-
 const schema: Migration = {
   id: 1,
   name: "schema",
@@ -53,7 +49,7 @@ const schema: Migration = {
     CREATE INDEX submissions_by_state ON submissions (tenant, state, submission_id);
     CREATE INDEX submissions_by_intake ON submissions (tenant, intake_id, submission_id);
     CREATE INDEX submissions_by_creator ON submissions (tenant, created_by, submission_id);
-    CREATE INDEX submissions_expiring ON submissions (expires_at) WHERE editable = 1;
+    CREATE INDEX submissions_expiring ON submissions (expires_at) WHERE editable;
     CREATE INDEX submissions_to_warn ON submissions (warn_at) WHERE warn_at IS NOT NULL;
     CREATE INDEX submissions_to_erase ON submissions (definition, ended_at) WHERE ended_at IS NOT NULL AND erased_at IS NULL;
     CREATE INDEX submissions_to_remove ON submissions (erased_at) WHERE erased_at IS NOT NULL;

@@ -8,7 +8,7 @@ import {
   submissionToWrite,
 } from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
-import { assign, pick, prepare, prepareInsert, sql, valuesOf } from "./sql.ts";
+import { assign, boundValues, pick, prepare, prepareInsert, sql } from "./sql.ts";
 
 const MOMENTS = ["state", "editable", "expires_at", "warn_at", "ended_at"] as const;
 const QUIET = ["version", "revision", "sealed_fields", "doc"] as const;
@@ -35,7 +35,8 @@ export function createRowWriter(db: Database) {
     const statement = db.prepare(
       `UPDATE submissions SET ${assign(submissions, ...names)}, sealed_token = coalesce(?, sealed_token) WHERE sid = ?`,
     );
-    return (sid: number, row: SubmissionToWrite) => void statement.run(...valuesOf(names, row), row.sealed_token, sid);
+    return (sid: number, row: SubmissionToWrite) =>
+      void statement.run(...boundValues(names, row), row.sealed_token, sid);
   };
   const updateQuietly = updating(...QUIET);
   const move = updating(...MOMENTS, ...QUIET);

@@ -92,11 +92,11 @@ function branchesOf({ tenant, states, expiredBefore, intakeIds, createdById }: S
   if (states !== undefined && expiredBefore === undefined) return ofStates(states);
   if (states !== undefined && expiredBefore !== undefined) {
     const intime = ofStates(states).map(({ sql, values }) => ({
-      sql: `${sql} AND NOT (editable = 1 AND expires_at < ?)`,
+      sql: `${sql} AND NOT (editable AND expires_at < ?)`,
       values: [...values, expiredBefore],
     }));
     // Usually few, because the sweep removes them: found by the index of deadlines, then sorted.
-    const overdue = { sql: "tenant = ? AND editable = 1 AND expires_at < ?", values: [tenant, expiredBefore] };
+    const overdue = { sql: "tenant = ? AND editable AND expires_at < ?", values: [tenant, expiredBefore] };
     return states.includes("expired") ? [...intime, overdue] : intime;
   }
   if (intakeIds !== undefined && distinct(intakeIds).length <= MAX_BRANCHES) {
@@ -113,7 +113,7 @@ const ALL = -1;
 
 /** The plus keeps SQLite from using an index by tenant: few are overdue, and the index of deadlines finds them. */
 const overdueIn = (tenant: string, before: number): Condition => ({
-  sql: "+tenant = ? AND editable = 1 AND expires_at < ?",
+  sql: "+tenant = ? AND editable AND expires_at < ?",
   values: [tenant, before],
 });
 const within = ({ sql, values }: Condition, states: readonly string[]): Condition => ({

@@ -1,6 +1,6 @@
+import type { Migration } from "@formbridge/store-sql";
 import { FEED } from "./0001-feed.ts";
 import { FUNCTIONS } from "./0001-functions.ts";
-import type { Migration } from "./migration.ts";
 
 /**
  * Columns as `store-sql` describes them; a test compares the two.
