@@ -8,11 +8,11 @@ export const CONCURRENCY_PROMISES = [
   },
   {
     id: "CONCURRENCY-NOTHING-LOST",
-    says: "Commits that leave the version alone are neither lost nor undone by writes beside them.",
+    says: "Commits that leave the version alone are neither lost nor undone by concurrent writes.",
   },
   {
     id: "CONCURRENCY-HEADERS",
-    says: "Answers carry ETag, X-Resume-Token, both version headers, Last-Modified and no-store.",
+    says: "Responses carry ETag, X-Resume-Token, both version headers, Last-Modified and no-store.",
   },
   {
     id: "CONCURRENCY-IF-MATCH",
@@ -37,22 +37,25 @@ export const CONCURRENCY_PROMISES = [
   },
   {
     id: "CONCURRENCY-MODIFIED",
-    says: "After any commit in the submission stream If-None-Match gets the whole answer.",
+    says: "After any commit in the submission stream, If-None-Match gets the full response.",
   },
-  { id: "CONCURRENCY-SAME-PATHS", says: "/submissions/{token} and /resume/{token} are the same thing." },
+  { id: "CONCURRENCY-SAME-PATHS", says: "/submissions/{token} and /resume/{token} are equivalent." },
   { id: "CONCURRENCY-409", says: "A mismatch is a 409, never a 412." },
-  { id: "CONCURRENCY-ORDER-PARSE", says: "What can't be parsed is refused before anybody is authenticated." },
-  { id: "CONCURRENCY-ORDER-KEY", says: "A bad key is a 401 before any token is looked at." },
+  {
+    id: "CONCURRENCY-ORDER-PARSE",
+    says: "A request that can't be parsed is refused before the caller is authenticated.",
+  },
+  { id: "CONCURRENCY-ORDER-KEY", says: "A bad API key is a 401 before any token is looked up." },
   { id: "CONCURRENCY-ORDER-RESOLVE", says: "An unknown or revoked token is refused before tokens are compared." },
   {
     id: "CONCURRENCY-ORDER-AGREE",
-    says: "Disagreement and absence are refused before a recorded answer is looked for.",
+    says: "Conflicting or absent tokens are refused before a recorded response is looked for.",
   },
   {
     id: "CONCURRENCY-ORDER-REPLAY",
-    says: "A retry finds its recorded answer before its token is called stale or its submission ended.",
+    says: "A retry gets its recorded response even if its token is stale or the submission has ended.",
   },
   { id: "CONCURRENCY-ORDER-ENDED", says: "An ended submission is a 410 before a stale token is a 409." },
-  { id: "CONCURRENCY-ORDER-STALE", says: "A stale token is told before a lock." },
-  { id: "CONCURRENCY-ORDER-LOCKED", says: "A lock is told before the content is looked at." },
+  { id: "CONCURRENCY-ORDER-STALE", says: "A stale token is reported before a locked state." },
+  { id: "CONCURRENCY-ORDER-LOCKED", says: "A locked state is reported before the content is checked." },
 ] as const satisfies readonly ContractPromise[];

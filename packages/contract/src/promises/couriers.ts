@@ -4,7 +4,7 @@ import type { ContractPromise } from "./promise.ts";
 export const COURIER_PROMISES = [
   {
     id: "COURIER-DESTINATION-CHECKED",
-    says: "A destination that could never be delivered to is refused when it is registered, with the place named.",
+    says: "A destination that could never be delivered to is refused at registration, with the location of the problem.",
   },
   {
     id: "COURIER-WEBHOOK-SIGNED",
@@ -20,17 +20,17 @@ export const COURIER_PROMISES = [
   },
   {
     id: "COURIER-WEBHOOK-ANSWERS",
-    says: "2xx takes a delivery; a redirect is not followed; 410 ends it; Retry-After of a 429 or 503 is heard, up to a day.",
+    says: "2xx accepts a delivery; redirects are not followed; 410 ends it; Retry-After of a 429 or 503 is respected, up to a day.",
   },
-  { id: "COURIER-TIME-OUT", says: "No receiver, whatever it does, holds an attempt longer than the time-out." },
+  { id: "COURIER-TIME-OUT", says: "No receiver can make an attempt last longer than the timeout." },
   {
     id: "COURIER-QUEUE-CONFIRMED",
-    says: "A queue has taken a delivery when its server has confirmed it; a message that nobody would get has failed.",
+    says: "A queue has accepted a delivery once its server has confirmed it; a message that no consumer would get has failed.",
   },
   { id: "COURIER-QUEUE-ID", says: "A message carries the delivery's id, the same each time it is sent." },
   {
     id: "COURIER-CALLBACK",
-    says: "A callback has taken a delivery when it returns; a throw may be tried again, an unknown name may not.",
+    says: "A callback has accepted a delivery when it returns; if it throws, the delivery may be retried; an unknown name may not.",
   },
   {
     id: "COURIER-GUARD",
@@ -38,7 +38,7 @@ export const COURIER_PROMISES = [
   },
   {
     id: "COURIER-GUARD-PINNED",
-    says: "A name is looked up once, every address that it has is judged, and the connection goes to one of those.",
+    says: "A name is resolved once, every resulting address is checked, and the connection goes to one of them.",
   },
   {
     id: "COURIER-GUARD-SWITCH",
@@ -46,10 +46,10 @@ export const COURIER_PROMISES = [
   },
   {
     id: "COURIER-TLS",
-    says: "Certificates are checked, against the name in the URL; nothing is sent to one that fails.",
+    says: "Certificates are verified against the name in the URL; nothing is sent if that fails.",
   },
   {
     id: "COURIER-NO-SECRETS",
-    says: "The words of a failed delivery hold no secret, and do not tell where the destination is.",
+    says: "The message of a failed delivery contains no secret and does not reveal where the destination is.",
   },
 ] as const satisfies readonly ContractPromise[];

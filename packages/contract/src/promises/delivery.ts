@@ -4,44 +4,44 @@ import type { ContractPromise } from "./promise.ts";
 export const DELIVERY_PROMISES = [
   {
     id: "DELIVERY-OUTBOX",
-    says: "The work of delivering is committed with the submit or approval that asks for it: neither is there alone.",
+    says: "The delivery job is committed together with the submit or approval that causes it: both or neither.",
   },
   {
     id: "DELIVERY-AT-LEAST-ONCE",
-    says: "What was submitted arrives at least once, whatever dies on the way, and every request is signed.",
+    says: "A submission is delivered at least once, whichever process dies, and every request is signed.",
   },
-  { id: "DELIVERY-FINALIZES", says: "A submission is finalized when its destination has taken it, never before." },
+  { id: "DELIVERY-FINALIZES", says: "A submission is finalized when its destination has accepted it, never before." },
   {
     id: "DELIVERY-SAME-BODY",
-    says: "Every attempt carries the same delivery id and, word for word, the same body.",
+    says: "Every attempt has the same delivery id and exactly the same body.",
   },
   {
     id: "DELIVERY-RETRIED",
-    says: "A failed attempt is tried again at the times of the destination's policy, and not before a time that it asks for.",
+    says: "A failed attempt is retried on the schedule of the destination's policy, and not before the time that the receiver asks for.",
   },
   {
     id: "DELIVERY-GIVEN-UP",
-    says: "After the last attempt the submission stays as it is, says why, and waits for somebody to start it again.",
+    says: "After the last attempt the submission keeps its state, shows the reason, and waits for somebody to retry.",
   },
-  { id: "DELIVERY-RESTARTED", says: "A delivery that was given up can be started again, with all its attempts." },
+  { id: "DELIVERY-RESTARTED", says: "A delivery that was given up can be restarted, with all its attempts." },
   { id: "DELIVERY-CANCEL", says: "A cancel during an attempt is refused, and nothing is sent after a cancel." },
   {
     id: "DELIVERY-ONE-OUTCOME",
     says: "Of several workers that hold one delivery, after a pause or a crash, only the latest commits its outcome.",
   },
-  { id: "DELIVERY-DOWN-TIME", says: "What became due while no worker ran is done when one runs again, once." },
-  { id: "DELIVERY-FAIR", says: "A destination that is slow keeps no other destination waiting." },
+  { id: "DELIVERY-DOWN-TIME", says: "Jobs that became due while no worker ran are executed once when one runs again." },
+  { id: "DELIVERY-FAIR", says: "A slow destination does not delay any other." },
   {
     id: "DELIVERY-WAIT",
-    says: "A submit or an approval waits up to a second, or what Prefer: wait asks for, for the first attempt, and tells what came of it.",
+    says: "A submit or an approval waits for the first attempt, for up to a second or as Prefer: wait says, and reports its outcome.",
   },
   {
     id: "DELIVERY-WAIT-RECORDED",
-    says: "The caller and every retry of a submit get one answer, also when the delivery ends while they wait, or later; only one that was given up is told as that.",
+    says: "The first call and every retry of a submit get the same response, even if the delivery ends while they wait or later; only a delivery that was given up is reported as such.",
   },
   {
     id: "DELIVERY-SECRETS",
-    says: "A delivery is signed with the definition's secret, also with the one that took its place, or with one of the server's.",
+    says: "A delivery is signed with the definition's secret, also after it was replaced, or with one of the server's.",
   },
-  { id: "DELIVERY-ESCALATES", says: "A gate that has waited too long says so once, at its time." },
+  { id: "DELIVERY-ESCALATES", says: "A gate that has waited too long escalates once, on time." },
 ] as const satisfies readonly ContractPromise[];

@@ -5,23 +5,38 @@ const LINKS = [
     id: "HANDOFF-KINDS",
     says: "One operation makes session, direct, magic_link and qr hand-offs; session by default.",
   },
-  { id: "HANDOFF-PATHS", says: "It is called by id, by /resume/{token} and by /submissions/{token} alike." },
+  { id: "HANDOFF-PATHS", says: "It can be called by id, by /resume/{token} and by /submissions/{token}." },
   { id: "HANDOFF-NO-ROTATION", says: "Making, listing, opening and revoking hand-offs leave version and token alone." },
-  { id: "HANDOFF-EVENT", says: "handoff.link_issued tells kind, end and allowed actors of a hand-off, and no secret." },
+  {
+    id: "HANDOFF-EVENT",
+    says: "handoff.link_issued has the kind, expiry and allowed actors of a hand-off, and no secret.",
+  },
   {
     id: "HANDOFF-AT-REST",
-    says: "Links, sessions and codes stand nowhere in clear: not in the database, not in the history.",
+    says: "Links, sessions and codes are not stored in clear, neither in the database nor in the history.",
   },
-  { id: "HANDOFF-QR", says: "A QR code, as SVG or PNG, reads as the link." },
-  { id: "HANDOFF-DIRECT", says: "A direct link carries the current token, and takes nothing that nobody would heed." },
-  { id: "HANDOFF-LINK-FORMS", says: "Every form of link answers a client that is no browser; hints change nothing." },
-  { id: "HANDOFF-GET-SPENDS-NOTHING", says: "Opening a link by GET, however often, changes and spends nothing." },
-  { id: "HANDOFF-HOLDERS", says: "Only those who may hold the token make hand-offs for others, list and revoke them." },
-  { id: "HANDOFF-LIST", says: "The list tells of every hand-off its state and who opened it, and no secret." },
+  { id: "HANDOFF-QR", says: "A QR code, as SVG or PNG, contains the link." },
+  {
+    id: "HANDOFF-DIRECT",
+    says: "A direct link carries the current token, and options that would have no effect on it are refused.",
+  },
+  {
+    id: "HANDOFF-LINK-FORMS",
+    says: "Every form of link also answers clients that are not browsers; hints change nothing.",
+  },
+  {
+    id: "HANDOFF-GET-SPENDS-NOTHING",
+    says: "Opening a link by GET, however often, changes nothing and uses nothing up.",
+  },
+  {
+    id: "HANDOFF-HOLDERS",
+    says: "Only callers who may hold the token create hand-offs for others, list them and revoke them.",
+  },
+  { id: "HANDOFF-LIST", says: "The list shows the state of every hand-off and who opened it, and no secret." },
   { id: "HANDOFF-MANY", says: "A submission has at most 20 open hand-offs; one more is a 409." },
   {
     id: "HANDOFF-INTAKE",
-    says: "Whoever may read a submission gets what its form shows, as it stood when the submission was created.",
+    says: "Anyone who may read a submission gets what its form shows, as it was when the submission was created.",
   },
 ] as const satisfies readonly ContractPromise[];
 
@@ -31,33 +46,42 @@ const SESSIONS = [
   { id: "HANDOFF-ORIGIN", says: "A write by cookie needs the Origin of our own pages; otherwise it is a 403." },
   {
     id: "HANDOFF-HEADER",
-    says: "A session that is asked for as a header comes in the answer, this once, and no cookie.",
+    says: "A session requested as a header is returned once in the response, and no cookie is set.",
   },
-  { id: "HANDOFF-ENOUGH", says: "A session is enough for every call on its submission that takes a token." },
-  { id: "HANDOFF-NO-TOKEN", says: "No answer to a session holds a token, in body or header; its ETag is the version." },
-  { id: "HANDOFF-VERSION", says: "A session writes with If-Match or version; without is a 428, a stale one a 409." },
+  { id: "HANDOFF-ENOUGH", says: "A session is enough for every call on its submission that accepts a token." },
+  {
+    id: "HANDOFF-NO-TOKEN",
+    says: "No response to a session contains a token, in body or header; its ETag is the version.",
+  },
+  {
+    id: "HANDOFF-VERSION",
+    says: "A session writes with If-Match or version; a write without either is a 428, with a stale one a 409.",
+  },
   { id: "HANDOFF-SURVIVES", says: "A session survives the rotation of tokens." },
   {
     id: "HANDOFF-ACTORS",
-    says: "A session acts as an allowed actor, proven, or as a human who names itself; others are a 403.",
+    says: "A session acts as one of the allowed actors, identified, or as a human who names themselves; others get a 403.",
   },
-  { id: "HANDOFF-HUMAN", says: "A human's session fills what only humans may." },
-  { id: "HANDOFF-TTL", says: "A hand-off has a time of its own, within bounds and within its submission's." },
-  { id: "HANDOFF-EXPIRED", says: "A session or link past its time is a 410 that tells how to get another." },
-  { id: "HANDOFF-REVOKED", says: "From a revocation on, link and sessions of a hand-off are a 410, also in a race." },
+  { id: "HANDOFF-HUMAN", says: "A human's session can fill in human-only fields." },
+  { id: "HANDOFF-TTL", says: "A hand-off has its own time to live, within bounds and within its submission's." },
+  { id: "HANDOFF-EXPIRED", says: "An expired session or link is a 410 that says how to get another." },
+  { id: "HANDOFF-REVOKED", says: "After a revocation, the link and sessions of a hand-off are a 410, even in a race." },
   { id: "HANDOFF-EPOCH", says: "Revoking or reissuing the tokens of a submission ends its hand-offs." },
   {
     id: "HANDOFF-ENDS",
     says: "On an ended submission a session still reads; writes and links are a 410, and on an expired one reads too.",
   },
   { id: "HANDOFF-FOREIGN", says: "The session of another submission or tenant gets the same 404 as an unknown one." },
-  { id: "HANDOFF-REPLAY", says: "A session gets its own recorded answers again, and nobody else's." },
-  { id: "HANDOFF-RESUMED", says: "An agent that acts after a human's session is told as handoff.resumed." },
+  { id: "HANDOFF-REPLAY", says: "A session gets its own recorded responses again, and nobody else's." },
+  { id: "HANDOFF-RESUMED", says: "When an agent acts after a human's session, handoff.resumed is written." },
   {
     id: "HANDOFF-ONE-WINS",
-    says: "Of two humans who write on one version one wins, and the other is told what changed.",
+    says: "Of two humans who write on one version one wins, and the other is shown what changed.",
   },
-  { id: "HANDOFF-AUDITED", says: "Opening, reading and revoking are in the token stream, by the hand-off's id." },
+  {
+    id: "HANDOFF-AUDITED",
+    says: "Opening, reading and revoking are recorded in the token stream, with the hand-off's id.",
+  },
   {
     id: "HANDOFF-COMPLETED",
     says: "A human says that their part is done: handoff.completed with what is missing, and an agent's wait ends on it.",
@@ -80,7 +104,7 @@ const CODES = [
     id: "HANDOFF-MAILED",
     says: "Any kind of hand-off can be mailed: with the intake, what is missing and the time left.",
   },
-  { id: "HANDOFF-NO-MAIL", says: "Without e-mail a magic link is a 503 that says so, and records nothing." },
+  { id: "HANDOFF-NO-MAIL", says: "Without e-mail a magic link is a 503 that explains it, and nothing is recorded." },
 ] as const satisfies readonly ContractPromise[];
 
 /** §9: hand-offs, and the sessions that they open. */

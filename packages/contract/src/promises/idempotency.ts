@@ -7,26 +7,26 @@ export const IDEMPOTENCY_PROMISES = [
     id: "IDEMPOTENCY-SUBMIT-NEEDS-KEY",
     says: "A submit without a key is a 400 that asks for one and changes nothing.",
   },
-  { id: "IDEMPOTENCY-HEADER-OR-BODY", says: "The key may come as header or in the body; it is the same key." },
+  { id: "IDEMPOTENCY-HEADER-OR-BODY", says: "The key may be in a header or in the body; it is the same key." },
   { id: "IDEMPOTENCY-HEADER-WINS", says: "When header and body name different keys, the header's counts." },
   { id: "IDEMPOTENCY-KEY-FORMAT", says: "A key is 1 to 255 visible ASCII characters; any other is a 400 bad_request." },
-  { id: "IDEMPOTENCY-ANONYMOUS-LENGTH", says: "Whoever creates without authentication needs a key of 32 characters." },
+  { id: "IDEMPOTENCY-ANONYMOUS-LENGTH", says: "A create without authentication needs a key of 32 characters." },
   {
     id: "IDEMPOTENCY-MARK",
-    says: "An answer says `_idempotent` exactly when a key was given: false the first time, true on a replay.",
+    says: "A response has `_idempotent` exactly when a key was given: false the first time, true on a replay.",
   },
   {
     id: "IDEMPOTENCY-REPLAY-CREATE",
-    says: "A repeated create makes nothing: 200, the same submission as it stands now, its current token, replayCount raised.",
+    says: "A repeated create creates nothing: 200, the same submission as it is now, its current token, replayCount raised.",
   },
   {
     id: "IDEMPOTENCY-REPLAY-SET-FIELDS",
-    says: "A repeated setFields gets the answer of then, with its token and version.",
+    says: "A repeated setFields gets the original response, with its token and version.",
   },
-  { id: "IDEMPOTENCY-REPLAY-SUBMIT", says: "A repeated submit gets the answer of then and submits nothing." },
+  { id: "IDEMPOTENCY-REPLAY-SUBMIT", says: "A repeated submit gets the original response and submits nothing." },
   {
     id: "IDEMPOTENCY-REPLAY-HEADERS",
-    says: "A replay is marked by Idempotent-Replayed and the ISO 8601 time of the original; a first answer by neither.",
+    says: "A replay has Idempotent-Replayed and the ISO 8601 time of the original; a first response has neither.",
   },
   {
     id: "IDEMPOTENCY-REPLAY-NO-EFFECT",
@@ -35,19 +35,19 @@ export const IDEMPOTENCY_PROMISES = [
   { id: "IDEMPOTENCY-REPLAY-COUNT", says: "replayCount counts the replays of the create, not those of other calls." },
   {
     id: "IDEMPOTENCY-BEFORE-STALE",
-    says: "A retry with the token that its original used up finds the recorded answer before it is called stale.",
+    says: "A retry with the token that its original used up gets the recorded response instead of a 409.",
   },
   {
     id: "IDEMPOTENCY-REPLAY-TO-HOLDER",
-    says: "A recorded write is replayed to the bearer of its original token or of the current one, not of one in between.",
+    says: "A recorded write is replayed to the holder of its original token or of the current one, not of one in between.",
   },
   {
     id: "IDEMPOTENCY-REPLAY-TO-MAKER",
-    says: "A record is replayed to the actor that made it, with whichever key; another caller's 409 names nothing.",
+    says: "A record is replayed to the actor that made it, with any API key; another caller's 409 names nothing.",
   },
   {
     id: "IDEMPOTENCY-CONFLICT",
-    says: "A key with another request is a 409 conflict, not retryable, naming the submission.",
+    says: "A key reused for another request is a 409 conflict, not retryable, that names the submission.",
   },
   { id: "IDEMPOTENCY-CONFLICT-ANONYMOUS", says: "Without authentication, the 409 of a used key names nothing." },
   {
@@ -65,7 +65,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-SCOPE",
-    says: "One key means different things in another intake, another operation, another tenant.",
+    says: "The same key in another intake, operation or tenant is a different key.",
   },
   {
     id: "IDEMPOTENCY-RECORDED-422",
@@ -73,7 +73,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-MENDED-422",
-    says: "After the fields were mended, the key of a failed submit is good for a new attempt.",
+    says: "After the fields were corrected, the key of a failed submit can be used for a new attempt.",
   },
   {
     id: "IDEMPOTENCY-REFUSALS-FREE",
@@ -81,7 +81,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-SEALED",
-    says: "At rest a key is a hash and a recorded answer is sealed: the file shows neither.",
+    says: "Keys are stored as hashes and recorded responses are sealed: the file shows neither.",
   },
   {
     id: "IDEMPOTENCY-CONCURRENT",
@@ -89,7 +89,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-WAIT-LIMIT",
-    says: "Who waits too long for another call with its key gets a retryable 503 locked.",
+    says: "A call that waits too long for another one with its key gets a retryable 503 locked.",
   },
   {
     id: "IDEMPOTENCY-WAITERS-LIMIT",
@@ -97,7 +97,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-RETENTION",
-    says: "A setFields answer is kept 24 hours from when it was recorded; then its key is free.",
+    says: "The response to a setFields is kept for 24 hours after it was recorded; then its key is free.",
   },
   { id: "IDEMPOTENCY-RETENTION-INTAKE", says: "An intake may set how long its records are kept." },
   { id: "IDEMPOTENCY-RETENTION-END", says: "Create and submit records outlive their submission's end by 24 hours." },
@@ -105,11 +105,11 @@ export const IDEMPOTENCY_PROMISES = [
   { id: "IDEMPOTENCY-TEST-TTL", says: "X-Idempotency-TTL shortens a record only where test headers are switched on." },
   {
     id: "IDEMPOTENCY-EXPIRED-CREATE",
-    says: "A create retried after its submission expired is a 410 expired; after any other end it still answers.",
+    says: "A create retried after its submission expired is a 410 expired; after any other end it is still replayed.",
   },
   {
     id: "IDEMPOTENCY-DISABLED",
-    says: "An intake may have keys ignored on create and setFields; a submit stays guarded.",
+    says: "An intake may have keys ignored on create and setFields; submit still requires one.",
   },
   {
     id: "IDEMPOTENCY-STORE-DOWN",
@@ -117,7 +117,7 @@ export const IDEMPOTENCY_PROMISES = [
   },
   {
     id: "IDEMPOTENCY-CRASH",
-    says: "A process that is killed at any point makes no call happen twice or get lost once answered.",
+    says: "Killing a process at any point neither executes a call twice nor loses one that was acknowledged.",
   },
   {
     id: "IDEMPOTENCY-NO-LOCK-LEFT",

@@ -7,16 +7,22 @@ export const LISTS_PROMISES = [
   { id: "LISTS-LIMIT-DEFAULT", says: "A page has 50 items unless the caller asks for another number up to 1,000." },
   {
     id: "LISTS-COMPLETE",
-    says: "The pages of a list show every item once, whatever is added while somebody walks them.",
+    says: "The pages of a list show every item once, whatever is added while somebody pages through it.",
   },
   { id: "LISTS-LAST-PAGE", says: "The last page has no token for a next one." },
   { id: "LISTS-TOKEN-ENOUGH", says: "A page token carries its query: no other parameter is needed." },
   {
     id: "LISTS-TOKEN-MATCH",
-    says: "A parameter beside a page token must be the one that it was made with, or it is a 400.",
+    says: "A parameter sent with a page token must be the one that the token was made with, or it is a 400.",
   },
-  { id: "LISTS-TOKEN-TAMPERED", says: "A page token that was changed, forged or signed by others is a clear 400." },
-  { id: "LISTS-TOKEN-EXPIRED", says: "A page token lives 24 hours, or as set; then it is a clear 400." },
+  {
+    id: "LISTS-TOKEN-TAMPERED",
+    says: "A page token that was changed, forged or signed by others is a 400 with an explanation.",
+  },
+  {
+    id: "LISTS-TOKEN-EXPIRED",
+    says: "A page token lives 24 hours, or as configured; then it is a 400 with an explanation.",
+  },
   { id: "LISTS-TOKEN-OTHER-LIST", says: "A page token of one list opens no other." },
   {
     id: "LISTS-TOKEN-STATELESS",
@@ -24,17 +30,17 @@ export const LISTS_PROMISES = [
   },
   {
     id: "LISTS-TOKEN-NO-RIGHTS",
-    says: "A page token gives no rights: what its holder may see is checked anew on each page.",
+    says: "A page token gives no rights: what its holder may see is checked again on each page.",
   },
   {
     id: "LISTS-TOKEN-HOLDER",
-    says: "A page token serves the caller that it was issued to; to any other one it is a clear 400.",
+    says: "A page token works only for the caller that it was issued to; for any other it is a 400 with an explanation.",
   },
   {
     id: "LISTS-TOKEN-ONE-REFUSAL",
-    says: "Whatever is wrong with a page token, the answer is the same 400, which says to start again without it.",
+    says: "Whatever is wrong with a page token, the response is the same 400, which says to start again without it.",
   },
-  { id: "LISTS-TOKEN-RENEWED", says: "The life of a page token starts anew with each page." },
+  { id: "LISTS-TOKEN-RENEWED", says: "The lifetime of a page token starts again with each page." },
   {
     id: "LISTS-TOKEN-NOTHING-PERSONAL",
     says: "A page token is readable and names nobody: neither its holder nor the actor that the list is about.",
@@ -43,11 +49,14 @@ export const LISTS_PROMISES = [
     id: "LISTS-SUMMARY",
     says: "Items are summaries: id, intake, state, version, times, actors, number of missing fields.",
   },
-  { id: "LISTS-FIELDS", says: "Values come with fields=true, and sensitive ones masked." },
+  { id: "LISTS-FIELDS", says: "Values are included with fields=true, with sensitive ones masked." },
   { id: "LISTS-NO-TOKENS", says: "No list shows a resume token or an API key." },
-  { id: "LISTS-FILTERS", says: "Intake, state and creating actor narrow a list, alone and together." },
+  { id: "LISTS-FILTERS", says: "Lists can be filtered by intake, state and creating actor, alone and together." },
   { id: "LISTS-TIME-RANGE", says: "`from` is inclusive and `until` exclusive, on the time of creation." },
-  { id: "LISTS-EVENTS", says: "The list of events takes intake, stream, types and times, and pages like the others." },
+  {
+    id: "LISTS-EVENTS",
+    says: "The list of events can be filtered by intake, stream, types and times, and pages like the others.",
+  },
   {
     id: "LISTS-EXPORT",
     says: "With Accept: application/x-ndjson a list is sent whole, one item a line, page by page as the client reads it.",
@@ -62,7 +71,7 @@ export const LISTS_PROMISES = [
   },
   {
     id: "LISTS-TOTAL-BOUND",
-    says: "A list is counted up to a limit, which is a setting; beyond, the total is at least that many, and totalIsEstimate says so.",
+    says: "A list is counted up to a limit, which is a setting; beyond it the total is at least that many, and totalIsEstimate is set.",
   },
   {
     id: "LISTS-CSV",
@@ -76,7 +85,10 @@ export const LISTS_PROMISES = [
     id: "LISTS-CSV-MASKED",
     says: "A CSV export shows no more than the list does: the same submissions, with sensitive values masked.",
   },
-  { id: "LISTS-CSV-ONE-INTAKE", says: "A CSV export without an intakeId, or with a pageToken, is a 400 in words." },
+  {
+    id: "LISTS-CSV-ONE-INTAKE",
+    says: "A CSV export without an intakeId, or with a pageToken, is a 400 with an explanation.",
+  },
   {
     id: "LISTS-HANDOFFS",
     says: "GET /handoffs lists the hand-offs of all submissions for an admin, newest first, by intake, kind and status, and pages like the others.",

@@ -8,7 +8,7 @@ export const MCP_PROMISES = [
   },
   {
     id: "MCP-ANNOTATED",
-    says: "Every tool says with all four annotations whether it only reads, destroys, may be repeated, and reaches out.",
+    says: "Every tool has all four annotations: whether it only reads, destroys, may be repeated, and reaches other systems.",
   },
   {
     id: "MCP-FLAT",
@@ -20,15 +20,15 @@ export const MCP_PROMISES = [
   },
   {
     id: "MCP-ANSWER",
-    says: "Every answer is the contract's envelope as data and as text, and fits the tool's output schema.",
+    says: "Every response is the contract's envelope as data and as text, and matches the tool's output schema.",
   },
   {
     id: "MCP-SHORT",
-    says: "An answer is a few hundred tokens unless verbose is asked for, which gives what HTTP gives; missing fields come in the order of the schema and described.",
+    says: "A response is a few hundred tokens unless verbose is requested, which returns what HTTP returns; missing fields are listed in schema order, with descriptions.",
   },
   {
     id: "MCP-ERROR",
-    says: "A contract error is a result with isError and the envelope of HTTP, its next actions in words that name tools.",
+    says: "A contract error is a result with isError and the same envelope as over HTTP; its next actions name tools.",
   },
   {
     id: "MCP-ARGUMENTS",
@@ -36,29 +36,32 @@ export const MCP_PROMISES = [
   },
   {
     id: "MCP-UNKNOWN",
-    says: "An unknown tool, prompt or resource is the protocol's error, the same when it is there and not for this caller.",
+    says: "An unknown tool, prompt or resource is the protocol's error, the same as for one that exists but not for this caller.",
   },
-  { id: "MCP-OWN-INTAKE", says: "To a tool of one intake, a submission of another one is not there." },
+  { id: "MCP-OWN-INTAKE", says: "For a tool of one intake, submissions of other intakes do not exist." },
   {
     id: "MCP-STALE",
     says: "The error of a stale token says what others have changed and proposes the merged call, and that call succeeds.",
   },
-  { id: "MCP-REPLAY", says: "A replayed answer has _meta.idempotent_replayed: true, and nothing happened twice." },
+  {
+    id: "MCP-REPLAY",
+    says: "A replayed response has _meta.idempotent_replayed: true, and nothing was executed twice.",
+  },
   {
     id: "MCP-ACTOR",
-    says: "Who acts is the actor that is given or the key's own; without both, an agent by the name of the client.",
+    says: "The actor is the given one or the key's own; without either, an agent with the name of the client.",
   },
   {
     id: "MCP-RIGHTS",
-    says: "Keys, roles, tenants and rate limits hold as over HTTP; a key that is not good is a 401.",
+    says: "Keys, roles, tenants and rate limits work as over HTTP; an invalid key is a 401.",
   },
   {
     id: "MCP-LIST-CHANGED",
-    says: "When an intake is registered, changed or retired, the tools follow, and whoever listens is told, on every instance.",
+    says: "When an intake is registered, changed or retired, the tools follow, and subscribers are notified, on every instance.",
   },
   {
     id: "MCP-RESOURCES",
-    says: "An intake, its schema, a submission and its events are resources, with the rights of HTTP; no listed URI has a token.",
+    says: "An intake, its schema, a submission and its events are resources, with the same rights as over HTTP; no listed URI contains a token.",
   },
   { id: "MCP-PROMPTS", says: "The prompts fill_intake and continue_submission name the tools that the caller sees." },
   {
@@ -67,7 +70,7 @@ export const MCP_PROMISES = [
   },
   {
     id: "MCP-DOOR",
-    says: "/mcp refuses a Host that is not ours and a page of an Origin that is not allowed, before anything else.",
+    says: "/mcp refuses a foreign Host and pages of an Origin that is not allowed, before anything else.",
   },
   {
     id: "MCP-MALFORMED",
@@ -75,11 +78,11 @@ export const MCP_PROMISES = [
   },
   {
     id: "MCP-GONE",
-    says: "A client that disappears mid-call leaves nothing half done, and the same call with its idempotency key tells what became of it.",
+    says: "A client that disconnects mid-call leaves nothing half done, and the same call with its idempotency key returns the outcome.",
   },
   {
     id: "MCP-OWN-MISTAKES",
-    says: "What goes wrong on our side is logged, and told to the caller without its words.",
+    says: "Our own errors are logged, and reported to the caller without details.",
   },
   {
     id: "MCP-STDIO",
@@ -91,15 +94,15 @@ export const MCP_PROMISES = [
   },
   {
     id: "MCP-STDIO-ANSWERED",
-    says: "What was asked before the host closed its side, or the process was told to end, is still answered.",
+    says: "Requests received before the host closed its side, or before the process was asked to stop, are still answered.",
   },
   {
     id: "MCP-BRIDGE",
-    says: "formbridge mcp --url passes messages on to a server with the key of the environment, and answers when that can't be reached.",
+    says: "formbridge mcp --url forwards messages to a server with the key from the environment, and reports an error when that can't be reached.",
   },
   {
     id: "MCP-SAME",
-    says: "What is done over MCP ends as it does over HTTP: the same answers, record and history, by HTTP and standard input and output, with clients of this revision and of those before it.",
+    says: "A call over MCP has the same outcome as over HTTP: the same responses, records and history, over HTTP and stdio, with clients of this and of earlier revisions.",
   },
   {
     id: "MCP-CONFORMS",

@@ -4,12 +4,12 @@ import type { ContractPromise } from "./promise.ts";
 export const OAI_PROMISES = [
   {
     id: "OAI-VALID",
-    says: "Every answer of /oai is valid by the schemas of OAI-PMH 2.0, of Dublin Core, and of our own format, which is served.",
+    says: "Every response of /oai is valid by the schemas of OAI-PMH 2.0, of Dublin Core, and of our own format, which is served too.",
   },
-  { id: "OAI-VERBS", says: "All six verbs are answered, by GET and as a form by POST, with the same answer." },
+  { id: "OAI-VERBS", says: "All six verbs work by GET and as a form by POST, with the same response." },
   {
     id: "OAI-ERRORS",
-    says: "Each of the eight error codes is answered where the protocol asks for it; an illegal request is not repeated.",
+    says: "Each of the eight error codes is returned where the protocol requires it; an illegal request is not echoed.",
   },
   {
     id: "OAI-OPT-IN",
@@ -17,20 +17,20 @@ export const OAI_PROMISES = [
   },
   {
     id: "OAI-ONLY-NAMED-FIELDS",
-    says: "A field that is sensitive, or that the intake does not name for it, never leaves.",
+    says: "A field that is sensitive, or that the intake does not name for publication, is never published.",
   },
   {
     id: "OAI-SENSITIVE-REFUSED",
-    says: "A definition that would publish a sensitive field is refused at registration with the place named.",
+    says: "A definition that would publish a sensitive field is refused at registration, with the location of the problem.",
   },
-  { id: "OAI-DC", says: "oai_dc is made of the intake's mapping; an element repeats for each value of a list." },
+  { id: "OAI-DC", says: "oai_dc is made from the intake's mapping; an element is repeated for each value of a list." },
   { id: "OAI-FULL-RECORD", says: "The format formbridge has the named fields with their paths and types." },
   { id: "OAI-SETS", says: "Each published intake is a set, and set narrows a list to it." },
   { id: "OAI-IDENTIFIER", says: "A record's identifier is oai:{domain}:{submissionId}; the domain is a setting." },
   { id: "OAI-DATES", says: "Datestamps are to the second; from and until are inclusive, to the second or the day." },
   {
     id: "OAI-TOMBSTONES",
-    says: "An erased submission is a deleted record with a new datestamp, for ever, also when nothing else is left of it.",
+    says: "An erased submission is a deleted record with a new datestamp, permanently, even when nothing else is left of it.",
   },
   {
     id: "OAI-WITHDRAWN",
@@ -53,11 +53,14 @@ export const OAI_PROMISES = [
   { id: "OAI-CHANGING", says: "A harvest while records change misses no record that did not." },
   {
     id: "OAI-RETRY-AFTER",
-    says: "Beyond a number of harvests at once, a setting, the answer is a 503 with Retry-After.",
+    says: "Beyond a configured number of concurrent harvests, the response is a 503 with Retry-After.",
   },
-  { id: "OAI-ESCAPED", says: "Whatever a value holds, the answer is well-formed: what XML can't hold is replaced." },
+  {
+    id: "OAI-ESCAPED",
+    says: "Whatever a value contains, the response is well-formed: characters that XML can't represent are replaced.",
+  },
   {
     id: "OAI-HARVESTERS",
-    says: "Stock harvesters collect everything, over 503s, over several instances in turn, and over a restart.",
+    says: "Standard harvesters collect everything, despite 503s, several instances in turn, and a restart.",
   },
 ] as const satisfies readonly ContractPromise[];

@@ -4,23 +4,26 @@ import type { ContractPromise } from "./promise.ts";
 export const RETENTION_PROMISES = [
   {
     id: "RETENTION-ERASES",
-    says: "A submission that has ended for as long as its intake says keeps no value, name, token, link or recorded answer.",
+    says: "Once its retention period is over, an ended submission keeps no value, name, token, link or recorded response.",
   },
   {
     id: "RETENTION-FILES",
-    says: "Erasing takes a submission's files, confirmed or not; nobody can fetch them or send more of them afterwards.",
+    says: "Erasing removes a submission's files, confirmed or not; nobody can fetch them or send more of them afterwards.",
   },
   {
     id: "RETENTION-TERM",
-    says: "How long is told by the definition it was created with, else by a setting, which counts for old ones too; else it is kept.",
+    says: "The period comes from the definition that the submission was created with, or from a setting, which also applies to old ones; without either it is kept.",
   },
   { id: "RETENTION-ONLY-ENDED", says: "What has not ended is not erased, however old it is." },
   {
     id: "RETENTION-READS",
-    says: "By id, an erased submission tells its state, its times and when it was erased; its tokens are unknown.",
+    says: "By id, an erased submission shows its state, its times and when it was erased; its tokens are unknown.",
   },
-  { id: "RETENTION-CHAIN", says: "The history of an erased submission still verifies, and tells who erased it." },
-  { id: "RETENTION-KEYS", says: "A retry of an erased request is a 409 that names nothing, and is never done again." },
+  { id: "RETENTION-CHAIN", says: "The history of an erased submission still verifies, and shows who erased it." },
+  {
+    id: "RETENTION-KEYS",
+    says: "A retry of an erased request is a 409 that names nothing, and is never executed again.",
+  },
   {
     id: "RETENTION-EVENTS",
     says: "The history of an erased submission stays 90 days after its last event; then the submission is unknown.",
@@ -31,15 +34,15 @@ export const RETENTION_PROMISES = [
   },
   {
     id: "RETENTION-ARCHIVE-FIRST",
-    says: "What can't be archived is not erased, and the log says so; later it is archived and erased.",
+    says: "A submission that can't be archived is not erased, and that is logged; later it is archived and erased.",
   },
-  { id: "RETENTION-ARCHIVE-FILE", says: "A document is there whole or not at all, for its owner's eyes only." },
+  { id: "RETENTION-ARCHIVE-FILE", says: "A document exists completely or not at all, and only its owner can read it." },
   {
     id: "RETENTION-REQUEST",
     says: "An admin erases an ended submission at once, with its archived document; one that has not ended is a 409.",
   },
   { id: "RETENTION-REQUEST-ADMIN", says: "Nobody but an admin of its tenant can erase a submission." },
-  { id: "RETENTION-CACHES", says: "No cache gives an erased submission's token away, or keeps its recorded answers." },
+  { id: "RETENTION-CACHES", says: "No cache returns an erased submission's token, or keeps its recorded responses." },
   {
     id: "ERASURE-ACTOR",
     says: "After an actor was erased, no submission, event, hand-off, recorded answer, API key or file names them: what they created is erased, and what others created keeps its values without their names, comments, addresses and files. Every history still verifies.",
@@ -48,7 +51,7 @@ export const RETENTION_PROMISES = [
     id: "ERASURE-WAITS",
     says: "A submission of somebody else that has not ended is left as it is and reported; erasing again after its end completes it.",
   },
-  { id: "ERASURE-TENANT", says: "An erasure reaches one tenant, and only the kind of actor that it names." },
+  { id: "ERASURE-TENANT", says: "An erasure covers one tenant, and only the kind of actor that it names." },
   {
     id: "ERASURE-ADMIN",
     says: "Only an admin who is not limited to some intakes can erase an actor; the report names nobody.",
@@ -65,6 +68,6 @@ export const RETENTION_PROMISES = [
   },
   {
     id: "RETENTION-DEADLINES-ONCE",
-    says: "Every deadline counts once, from its own moment, also when nobody ran at that time.",
+    says: "Every deadline takes effect once, from its own time, even if no worker ran at that time.",
   },
 ] as const satisfies readonly ContractPromise[];

@@ -7,33 +7,33 @@ export const STORES_PROMISES = [
   },
   {
     id: "STORES-BACK",
-    says: "When it is back, service goes on within two seconds and without a restart; no answered write is lost or doubled.",
+    says: "When it is back, service resumes within two seconds and without a restart; no acknowledged write is lost or duplicated.",
   },
   {
     id: "STORES-FAILOVER",
-    says: "When a synchronous standby takes the primary's place, writes succeed again within 30 seconds; no answered write is lost or doubled.",
+    says: "When a synchronous standby takes the primary's place, writes succeed again within 30 seconds; no acknowledged write is lost or duplicated.",
   },
   {
     id: "STORES-POOLER",
-    says: "With a direct URL beside it, a pooler in transaction mode is as good as a connection; one that doesn't sync commits is refused.",
+    says: "With a direct URL as well, a pooler in transaction mode works like a direct connection; one that doesn't sync commits is refused.",
   },
   {
     id: "STORES-DOUBT",
-    says: "A write whose outcome nobody was told is answered as such, and its retry with the same key happens once.",
+    says: "A write whose outcome is unknown is reported as such, and its retry with the same key is executed once.",
   },
   {
     id: "STORES-READYZ",
-    says: "/readyz tells which store is down and why, and how far its clock is from the server's.",
+    says: "/readyz reports which store is down and why, and how far its clock is from the server's.",
   },
-  { id: "STORES-COPY-WHOLE", says: "A copy to PostgreSQL has everything: every list, feed position and history." },
-  { id: "STORES-COPY-CONTINUES", says: "Tokens, keys and idempotency keys of the file go on in its copy." },
+  { id: "STORES-COPY-WHOLE", says: "A copy to PostgreSQL contains everything: every list, feed position and history." },
+  { id: "STORES-COPY-CONTINUES", says: "Tokens, keys and idempotency keys of the file keep working in its copy." },
   {
     id: "STORES-COPY-AGAIN",
-    says: "A copy that was interrupted goes on when it is run again; half of one is not served.",
+    says: "An interrupted copy continues when it is run again; an unfinished one is not served.",
   },
   {
     id: "STORES-COPY-REFUSES",
-    says: "A copy is refused, in words, from a file in use, to a database with data, and with a secret that does not fit.",
+    says: "A copy is refused with an explanation from a file in use, to a database with data, and with a secret that does not match.",
   },
   {
     id: "STORES-INSTANCES-ONE-KEY",
@@ -43,18 +43,18 @@ export const STORES_PROMISES = [
   { id: "STORES-INSTANCES-ONE-SUBMIT", says: "Submits with one key on many instances at once execute once." },
   {
     id: "STORES-INSTANCES-KILLED",
-    says: "An instance that is killed under load takes no answered write with it; the others go on.",
+    says: "Killing an instance under load loses no acknowledged write; the others continue.",
   },
   {
     id: "STORES-INSTANCES-PAUSED",
-    says: "An instance that stood still and goes on late doubles nothing, and writes over nothing that came meanwhile.",
+    says: "An instance that was paused and resumes late duplicates nothing, and overwrites nothing that was written meanwhile.",
   },
   {
     id: "STORES-INSTANCES-ONE-CLOCK",
-    says: "The database's clock decides every expiry, on all instances alike, however far their own clocks are off.",
+    says: "The database's clock decides every expiry on all instances, however wrong their own clocks are.",
   },
   {
     id: "STORES-INSTANCES-ONE-COPY",
-    says: "Whichever instances are asked, a submission has one chain of versions, and nobody sees an older one than was told before.",
+    says: "On any instance, a submission has one chain of versions, and nobody sees an older version than one already returned.",
   },
 ] as const satisfies readonly ContractPromise[];
