@@ -26,7 +26,7 @@ describe("settings", () => {
   /** Set by the tests' runner, and by the example's proxy. */
   const OTHERS = ["FORMBRIDGE_TEST_STORE", "FORMBRIDGE_ONE", "FORMBRIDGE_TWO", "FORMBRIDGE_THREE"];
 
-  test("[AUDIT-F23] every setting that a page names is one", () => {
+  test("[AUDIT-F23] every setting that a page names exists", () => {
     const named = found(/\b(FORMBRIDGE_[A-Z0-9_]*[A-Z0-9])\b/g).map(({ parts: [name = ""] }) => name);
     expect(named.length).toBeGreaterThan(100);
     expect(named.filter((name) => settings[name] === undefined && !OTHERS.includes(name))).toEqual([]);

@@ -39,7 +39,7 @@ describe("tables", () => {
     expect(named.toSorted()).toEqual([...names].toSorted());
   });
 
-  test("[AUDIT-F23] every table of the reference is made from the code, or held against it", () => {
+  test("[AUDIT-F23] every table of the reference is generated from the code, or compared with it", () => {
     const unproven = pages
       .filter((page) => page.startsWith("docs/reference/"))
       .flatMap((page) =>
@@ -61,7 +61,7 @@ function isMark(line: string, page: string): boolean {
 }
 
 describe("pages", () => {
-  test.each(pages)("every link of %s leads somewhere", (page) => {
+  test.each(pages)("every link of %s works", (page) => {
     const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
     const local = links.filter((target) => !/^https?:/.test(target)).map((target) => target.replace(/#.*$/, ""));
     expect(local.filter((target) => target !== "" && !existsSync(join(ROOT, dirname(page), target)))).toEqual([]);
@@ -76,7 +76,7 @@ describe("pages", () => {
     expect(lost.map(([, to, anchor]) => `${to}#${anchor}`)).toEqual([]);
   });
 
-  test.each(pages)("every file that %s names is there", (page) => {
+  test.each(pages)("every file that %s names exists", (page) => {
     const named = [...read(page).matchAll(/`((?:packages|apps|test|examples|scripts|docs)\/[\w./-]+)`/g)].map(
       ([, path = ""]) => path,
     );
@@ -115,13 +115,13 @@ describe("pages", () => {
     expect(listed.filter((name) => !foreign.includes(name))).toEqual([]);
   });
 
-  test("code that is said to be a file is that file", () => {
+  test("code that is labelled as a file is that file", () => {
     const blocks = pages.flatMap((page) => [...read(page).matchAll(/<!-- file: (\S+) -->\n```\w+\n([\s\S]*?)```/g)]);
     expect(blocks.length).toBeGreaterThan(0);
     for (const [, file = "", text] of blocks) expect(text, file).toBe(read(file));
   });
 
-  test("the README prints the tree that there is", () => {
+  test("the README prints the actual tree", () => {
     const tree = /## The tree[\s\S]*?```text\n([\s\S]*?)```/.exec(read("README.md"))?.[1] ?? "";
     expect(foldersOf(tree).toSorted()).toEqual(foldersThere().toSorted());
     expect(read("README.md").split("\n").length).toBeLessThan(150);

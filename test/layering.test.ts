@@ -261,7 +261,7 @@ test.each([
   ["packages/worker/src/a.ts", "const level = process.env.LEVEL;", "reads the environment"],
   ["packages/client/src/a.ts", 'import { ERROR_TYPES } from "@formbridge/contract";', "imports values of contract"],
   ["packages/unheard-of/src/a.ts", "", "is not in the table"],
-])("%s may not say: %s", (path, text, complaint) => {
+])("%s may not contain: %s", (path, text, complaint) => {
   expect(complaintsAbout(path, text)).toEqual([expect.stringContaining(complaint)]);
 });
 

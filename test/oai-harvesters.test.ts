@@ -38,7 +38,7 @@ describe("one server", () => {
     }
   });
 
-  it.each(names)("[OAI-HARVESTERS] [OAI-TOMBSTONES] %s is told of an erased record", async (name) => {
+  it.each(names)("[OAI-HARVESTERS] [OAI-TOMBSTONES] %s learns of an erased record", async (name) => {
     const gone = ids[names.indexOf(name)] ?? "";
     await server.call("POST", `/submissions/${gone}/erase`, { key: server.adminKey, body: {} });
     server.clock.advance(1000);

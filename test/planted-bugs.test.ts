@@ -14,7 +14,7 @@ describe("every planted bug", () => {
     expect(new Set(BUGS.map(({ name }) => name)).size).toBe(BUGS.length);
   });
 
-  test.for(BUGS)("$name still fits the code, and its suites are there", (bug) => {
+  test.for(BUGS)("$name still matches the code, and its suites exist", (bug) => {
     const source = readFileSync(join(ROOT, bug.file), "utf8");
     expect(plant(source, bug)).not.toBe(source);
     expect(bug.caughtBy).not.toEqual([]);
@@ -25,11 +25,11 @@ describe("every planted bug", () => {
 describe("planting", () => {
   const bug = { name: "a-bug", breaks: "", file: "a.ts", caughtBy: [], edits: [{ find: "one", replace: "$&two" }] };
 
-  test("puts in the replacement as it stands", () => {
+  test("inserts the replacement as it is", () => {
     expect(plant("this one", bug)).toBe("this $&two");
   });
 
-  test("refuses a text that is not there, or there twice", () => {
+  test("refuses a text that does not occur, or occurs twice", () => {
     expect(() => plant("none", { ...bug, edits: [{ find: "two", replace: "" }] })).toThrow("a-bug: found 0 times");
     expect(() => plant("one one", bug)).toThrow("a-bug: found 2 times in a.ts");
   });
@@ -49,12 +49,12 @@ describe("a run of suites", () => {
   const verdict = (...testResults: ReturnType<typeof suite>[]) =>
     verdictOf({ numTotalTests: 1, success: testResults.every(({ status }) => status === "passed"), testResults });
 
-  test("fails by a test that expected something else", () => {
+  test("fails by a test with another expectation", () => {
     const { kind, detail } = verdict(suite("failed", "", "AssertionError: expected 1 to be 2\n  at a.test.ts"));
     expect([kind, detail]).toEqual(["failed", "a test: AssertionError: expected 1 to be 2"]);
   });
 
-  test("fails by a test that stumbles over what it did not expect", () => {
+  test("fails by a test with an unexpected error", () => {
     expect(verdict(suite("failed", "TypeError: no property of undefined\n    at a.test.ts:1:2"))).toMatchObject({
       kind: "failed",
     });
@@ -64,7 +64,7 @@ describe("a run of suites", () => {
     expect(verdict(suite("passed", ""))).toMatchObject({ kind: "passed" });
   });
 
-  test("is no verdict when a file can't be read, a planted text has a slip, or vitest fails by itself", () => {
+  test("is no verdict when a file can't be read, a planted text has a syntax error, or vitest itself fails", () => {
     expect(verdict(suite("failed", "AssertionError: x"), suite("failed"))).toMatchObject({
       kind: "broken",
       detail: "Error: no such file",

@@ -27,7 +27,7 @@ describe("the promises of the contract", () => {
   const known = new Set(PROMISES.map(({ id }) => id));
   const cited = citations();
 
-  it("have ids of their own, and words", () => {
+  it("have unique ids, and texts", () => {
     expect(PROMISES.length).toBe(known.size);
     for (const { id, says } of PROMISES) {
       expect(id).toMatch(/^[A-Z0-9]+(-[A-Z0-9]+)+$/);

@@ -98,7 +98,7 @@ test("of 50 writes on one token one wins, and no loser's work is lost after one 
   }
 });
 
-test("the token that a 409 tells is good for the next write [CONCURRENCY-NOTHING-LOST]", async () => {
+test("the token in a 409 works for the next write [CONCURRENCY-NOTHING-LOST]", async () => {
   const made = await create(server, "race");
   let waiting = Array.from({ length: 50 }, (_, index) => ({ index, token: made.resumeToken as string }));
   for (let round = 0; waiting.length > 0; round++) {
@@ -116,7 +116,7 @@ test("the token that a 409 tells is good for the next write [CONCURRENCY-NOTHING
   expect(Object.keys(body.fields)).toHaveLength(50);
 });
 
-test("20 submits with one key at once are one submit and 19 replays of its answer [IDEMPOTENCY-CONCURRENT]", async () => {
+test("20 concurrent submits with one key are one submit and 19 replays of its response [IDEMPOTENCY-CONCURRENT]", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const made = await create(server, "race", { fields: { f0: "x" } });
     const idempotencyKey = `submit-race-${round}`;

@@ -56,7 +56,7 @@ test("[AUDIT-F40] without RabbitMQ a webhook takes its place", { timeout: 120_00
   expect(await told({}, "--webhook")).toEqual(BY_WEBHOOK);
 });
 
-test("[AUDIT-F40] with --keep everything stays up to look at, until it is told to stop", {
+test("[AUDIT-F40] with --keep everything stays up to look at, until it is asked to stop", {
   timeout: 120_000,
 }, async () => {
   const child = spawn(process.execPath, [SCRIPT, "--webhook", "--keep"], {

@@ -118,7 +118,7 @@ describe("the form in somebody else's page", () => {
     nothingWrong();
   });
 
-  it("[EMBED-ISOLATED] styles leak neither in nor out, and the look is changed by custom properties", async () => {
+  it("[EMBED-ISOLATED] styles leak neither in nor out, and custom properties change the look", async () => {
     const css = `* { color: rgb(255, 0, 0); letter-spacing: 9px; text-transform: uppercase; font-family: monospace }
 input, button, label { display: none } .fb-button { opacity: 0.1 }
 formbridge-form { --fb-accent: rgb(1, 120, 3); --fb-radius: 1px }`;
@@ -166,14 +166,14 @@ formbridge-form { --fb-accent: rgb(1, 120, 3); --fb-radius: 1px }`;
     nothingWrong();
   });
 
-  it("[EMBED-EVENTS] a link that opens nothing shows why, and says so by an event", async () => {
+  it("[EMBED-EVENTS] a link that opens nothing shows why, and an event reports it", async () => {
     await open(pageWith(`<formbridge-form id="one" token="rtok_${"A".repeat(43)}"></formbridge-form>`));
     await eventually(async () => await heardOf("error")).toMatchObject([{ id: "one", type: "token_invalid" }]);
     await page.getByRole("heading", { name: "This link is not complete" }).waitFor();
     expect(JSON.stringify(await heard())).not.toContain("rtok_");
   });
 
-  it("[EMBED-ELEMENT] the page that the documentation shows works as it stands", async () => {
+  it("[EMBED-ELEMENT] the page that the documentation shows works as it is", async () => {
     const names = ["page.html", "page.js", "page.css"];
     const file = (name: string) =>
       read(`examples/embed-form/${name}`).replaceAll("https://intake.example.com", server.url);

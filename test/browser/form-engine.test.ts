@@ -55,7 +55,7 @@ describe("lists", () => {
   };
   const names = async () => ((await stored()).people ?? []).map(({ name }: Loose) => name);
 
-  it("[FORM-LISTS] are added to, moved and shortened by keyboard, and the focus goes along", async () => {
+  it("[FORM-LISTS] can be extended, reordered and shortened by keyboard, and the focus follows", async () => {
     await openForm(people);
     for (const name of ["Ada", "Grace", "Alan"]) {
       await button("Add to People").press("Enter");
@@ -71,7 +71,7 @@ describe("lists", () => {
     await expect.poll(names, { timeout: 30_000 }).toEqual(["Alan", "Grace"]);
   });
 
-  it("[FORM-LISTS] store no empty rows, and what was typed last into a row that is removed goes with it", async () => {
+  it("[FORM-LISTS] store no empty rows, and removing a row also removes what was typed into it last", async () => {
     await openForm(people, { people: [{ name: "Ada" }, { name: "Grace" }] });
     await button("Add to People").click();
     await at("people.0.name").locator("input").fill("Somebody");
@@ -106,7 +106,7 @@ describe("choices", () => {
 });
 
 describe("steps", () => {
-  it("[FORM-DRAWN] show their fields only, with nested paths, and leave no trace of the others", async () => {
+  it("[FORM-DRAWN] show only their fields, with nested paths, and nothing of the others", async () => {
     const group = (...names: string[]) => ({
       type: "object",
       properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),

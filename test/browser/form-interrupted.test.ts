@@ -51,7 +51,7 @@ const button = (name: string) => page.getByRole("button", { name, exact: true })
 const saved = (where = page) => where.getByText("All changes are saved").waitFor({ timeout: 60_000 });
 const fieldsOf = async (submissionId: string): Promise<Loose> => (await record(server, submissionId)).fields;
 
-describe("a file on its way", () => {
+describe("a file being uploaded", () => {
   // Two chunks; it must look like nothing in particular.
   const bytes = Buffer.alloc(4_500_000, 0x01);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -59,7 +59,7 @@ describe("a file on its way", () => {
   const arrived = (submissionId: string) =>
     expect.poll(async () => (await fieldsOf(submissionId)).scan?.sha256, { timeout: 60_000 }).toBe(sha256);
 
-  it("[PAGES-UPLOADS] is paused in the middle and goes on from there", async () => {
+  it("[PAGES-UPLOADS] can be paused in the middle and continues from there", async () => {
     const { submissionId } = await open();
     const sent: string[] = [];
     let held: Route | undefined;
@@ -84,7 +84,7 @@ describe("a file on its way", () => {
     expect(refused).toEqual([]);
   });
 
-  it("[PAGES-UPLOADS] that broke off goes on from where it was", async () => {
+  it("[PAGES-UPLOADS] continues after an interruption where it stopped", async () => {
     const { submissionId } = await open();
     const offsets: number[] = [];
     let isBroken = false;
@@ -110,7 +110,7 @@ describe("a file on its way", () => {
     expect(again).toEqual([4_194_304]);
   });
 
-  it("[PAGES-UPLOADS] that fails its check says why, and is not in the answers", async () => {
+  it("[PAGES-UPLOADS] shows why if it fails its check, and is not in the answers", async () => {
     const { submissionId } = await open();
     const pretended = { ...chosen, name: "<b>x</b>.bin", buffer: Buffer.from("%PDF-1.7\n%%EOF\n") };
     await page.locator("input[type=file]").setInputFiles(pretended);
@@ -178,7 +178,7 @@ describe("more than one at a time", () => {
   });
 });
 
-describe("answers that the server gives at a bad moment", () => {
+describe("errors of the server at a bad moment", () => {
   const refusal = (status: number, type: string, more: Loose = {}) => ({
     status,
     json: { ok: false, error: { type, message: "Not now.", retryable: true, ...more } },
@@ -189,7 +189,7 @@ describe("answers that the server gives at a bad moment", () => {
     ["503", refusal(503, "service_unavailable")],
     ["500", refusal(500, "internal_error")],
     ["a page of a proxy", { status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }],
-  ])("[PAGES-RELOAD] %s while saving: shown as not saved, and saved when it is over", async (_name, answer) => {
+  ])("[PAGES-RELOAD] %s while saving: shown as not saved, and saved afterwards", async (_name, answer) => {
     const { submissionId } = await open();
     let refusals = 0;
     await page.route("**/fields", async (route) => {
@@ -218,7 +218,7 @@ describe("answers that the server gives at a bad moment", () => {
     expect((await fieldsOf(submissionId)).city).toBe("Paris");
   });
 
-  it("[PAGES-ENDED] a 410 at the submit: what was sent by somebody else is shown as sent", async () => {
+  it("[PAGES-ENDED] a 410 on submit: a form submitted by somebody else is shown as submitted", async () => {
     const { submissionId, resumeToken } = await open({ name: "Ada" });
     await button("Check and submit").click();
     await button("Submit").waitFor();
@@ -249,7 +249,7 @@ describe("much at once", () => {
     expect(await page.locator("*").count()).toBeLessThan(2000);
   });
 
-  it("[PAGES-REFUSED] pasted megabytes stay where they are, are called too large, and keep nothing else from being saved", async () => {
+  it("[PAGES-REFUSED] pasted megabytes stay in their field, are reported as too large, and do not keep anything else from being saved", async () => {
     const { submissionId } = await open();
     await page.getByLabel("City").fill("x".repeat(3_000_000));
     await page.getByLabel("Name").fill("Ada");

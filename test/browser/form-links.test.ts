@@ -48,7 +48,7 @@ const button = (name: string) => page.getByRole("button", { name, exact: true })
 const saved = () => page.getByText("All changes are saved").waitFor();
 const heading = (name: string) => page.getByRole("heading", { name });
 
-describe("each kind of link, while the agent goes on by MCP", () => {
+describe("each kind of link, while the agent continues by MCP", () => {
   /** Types, lets the agent write, reloads, and finds both. */
   async function workTogether(resumeToken: string): Promise<void> {
     const agent = await connectHost(`${server.url}/mcp`);
@@ -99,7 +99,7 @@ describe("each kind of link, while the agent goes on by MCP", () => {
     await workTogether(resumeToken);
   });
 
-  it("[PAGES-LINKS] the other forms of a direct link, also when the token was rotated since", async () => {
+  it("[PAGES-LINKS] the other forms of a direct link, even when the token was rotated since", async () => {
     const { submissionId, resumeToken } = await begun();
     await filled(server, resumeToken, { note: "later" });
     for (const path of [`/resume/${submissionId}/${resumeToken}`, `/resume?token=${resumeToken}`]) {
@@ -117,7 +117,7 @@ describe("a link that does not work", () => {
     expect(await axeInBothSchemes(page)).toEqual([]);
   };
 
-  it("[PAGES-PROBLEMS] mistyped, revoked, cancelled, not there", async () => {
+  it("[PAGES-PROBLEMS] mistyped, revoked, cancelled, unknown", async () => {
     await open(`${server.url}/resume/rtok_cut-off`);
     await says("This link is not complete");
     const { submissionId, resumeToken } = await begun();
@@ -132,7 +132,7 @@ describe("a link that does not work", () => {
     await page.getByRole("heading", { level: 1 }).waitFor();
   });
 
-  it("[PAGES-PROBLEMS] too many tries, and offline: the page tries again", async () => {
+  it("[PAGES-PROBLEMS] too many tries, and offline: the page retries", async () => {
     const { resumeToken } = await begun();
     const error = { type: "rate_limited", message: "Slow down.", retryable: false };
     ({ page, refused } = await openPage(browser));
@@ -144,7 +144,7 @@ describe("a link that does not work", () => {
     await heading("Order").waitFor();
   });
 
-  it("[PAGES-PROBLEMS] revoked while somebody types: what was not saved can be copied out", async () => {
+  it("[PAGES-PROBLEMS] revoked while somebody types: unsaved answers can be copied", async () => {
     const { submissionId, resumeToken } = await begun();
     await open(`${server.url}/resume/${resumeToken}`);
     await page.getByLabel("City").waitFor();
@@ -214,7 +214,7 @@ describe("filling in", () => {
     expect(fields).toEqual({ name: "Ada", ...typed });
   });
 
-  it("[PAGES-PROBLEMS] a submit that fails says so, and can be tried again", async () => {
+  it("[PAGES-PROBLEMS] a submit that fails is reported, and can be retried", async () => {
     const { resumeToken } = await begun({ name: "Ada", email: "ada@example.com", city: "Paris" });
     await open(`${server.url}/resume/${resumeToken}`);
     await button("Check and submit").click();
@@ -254,7 +254,7 @@ describe("filling in", () => {
 });
 
 describe("strangers", () => {
-  it("[PAGES-DOOR] the front door shows public intakes only", async () => {
+  it("[PAGES-DOOR] the start page shows public intakes only", async () => {
     await server.putIntake({ id: "members", name: "Members only", access: "key", schema: ORDER as never });
     await open(server.url);
     await page.getByRole("link", { name: "Order" }).waitFor();
@@ -266,7 +266,7 @@ describe("strangers", () => {
     expect((await server.call("GET", "/")).status).toBe(404);
   });
 
-  it("[PAGES-HOSTILE] markup in every text stays text, and no secret is told to anybody", async () => {
+  it("[PAGES-HOSTILE] markup in every text stays text, and no secret is sent to anyone", async () => {
     const bad = `"><img src=https://evil.example/x onerror="window.hit=1"><script>window.hit=1</script>{{t}}`;
     const properties = {
       [`a${"b"}`]: { type: "string", title: bad, description: bad },
@@ -302,7 +302,7 @@ describe("strangers", () => {
     expect(await page.evaluate("JSON.stringify({ ...localStorage })")).not.toMatch(/rtok_|sess_/);
   });
 
-  it("[PAGES-SCANNERS] a thousand openings spend and create nothing", async () => {
+  it("[PAGES-SCANNERS] a thousand openings use up and create nothing", async () => {
     const { submissionId, resumeToken } = await begun();
     const session = await handOff(server, resumeToken);
     const magic = await handOff(server, resumeToken, { kind: "magic_link", recipientEmail: "joe@example.com" });

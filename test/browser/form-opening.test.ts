@@ -67,7 +67,7 @@ describe("opening a link", () => {
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Ada");
   });
 
-  it("[PAGES-FORM] opens a hand-off for whoever has no session yet, and again from its cookie", async () => {
+  it("[PAGES-FORM] opens a hand-off for a person without a session, and again from its cookie", async () => {
     const { resumeToken } = await create(server, "order", { fields: { name: "Ada" } });
     const actor = { kind: "agent", id: "closer", name: "Closing assistant" };
     const { url, submissionId } = await handOff(server, resumeToken, { message: "Please check.", actor });

@@ -44,7 +44,7 @@ describe("a link for several people", () => {
   const JOE = { kind: "human", id: "user_joe", name: "Joe <b>Bloggs</b>" };
   const BOT = { kind: "agent", id: "helper" };
 
-  it("[PAGES-WHO] asks who has come, and records the answers as theirs", async () => {
+  it("[PAGES-WHO] asks who is here, and records the answers as theirs", async () => {
     const { submissionId, resumeToken } = await create(server, "order");
     const { url } = await handOff(server, resumeToken, { allowedActors: [JANE, JOE, BOT] });
     await open(url);
@@ -61,7 +61,7 @@ describe("a link for several people", () => {
     expect(refused).toEqual([]);
   });
 
-  it("[PAGES-WHO] a magic link asks after the code, which is spent once", async () => {
+  it("[PAGES-WHO] a magic link asks after the code, which can be used once", async () => {
     const { submissionId, resumeToken } = await create(server, "order");
     const request = { kind: "magic_link", recipientEmail: "team@example.com", allowedActors: [JANE, JOE] };
     const { url } = await handOff(server, resumeToken, request);
@@ -76,7 +76,7 @@ describe("a link for several people", () => {
     expect((await record(server, submissionId)).attribution.name.actor).toMatchObject({ ...JANE, proof: "code" });
   });
 
-  it("[PAGES-WHO] says that the link is over before it asks for a name", async () => {
+  it("[PAGES-WHO] says that the link has expired before it asks for a name", async () => {
     const { submissionId, resumeToken } = await create(server, "order");
     const { url, handoffId } = await handOff(server, resumeToken, { allowedActors: [JANE, JOE] });
     const path = `/submissions/${submissionId}/handoffs/${handoffId}`;
@@ -85,7 +85,7 @@ describe("a link for several people", () => {
     await heading("This link was withdrawn").waitFor();
   });
 
-  it("[PAGES-WHO] somebody without a name is called that, not by the id of the link", async () => {
+  it("[PAGES-WHO] a person without a name is shown as such, not by the id of the link", async () => {
     const { submissionId, resumeToken } = await create(server, "gated");
     const { url } = await handOff(server, resumeToken);
     await open(url);
@@ -144,7 +144,7 @@ describe("continue later", () => {
     expect(refused).toEqual([]);
   });
 
-  it("[PAGES-LATER] without a mail server it offers the link alone; a failure is said and can be tried again", async () => {
+  it("[PAGES-LATER] without a mail server it offers only the link; a failure is reported and can be retried", async () => {
     const { resumeToken } = await create(server, "order");
     ({ page, refused } = await openPage(browser));
     await page.route("**/intake", async (route) => {

@@ -56,7 +56,7 @@ describe("a link that opens nothing", () => {
     await says("This link has expired", "Ask whoever sent it to you for a new one.");
   });
 
-  it("[PAGES-PROBLEMS] finished: sent already, by whoever was first", async () => {
+  it("[PAGES-PROBLEMS] finished: submitted already by somebody else", async () => {
     const { resumeToken } = await create(server, "order", { fields: { name: "Ada" } });
     const { url } = await handOff(server, resumeToken);
     await submit(server, resumeToken);
@@ -64,7 +64,7 @@ describe("a link that opens nothing", () => {
     await says("This form was already sent", "Its answers can't be changed any more.");
   });
 
-  it("[PAGES-PROBLEMS] not yours: the address of a form, in another browser than the one that opened it", async () => {
+  it("[PAGES-PROBLEMS] not yours: the URL of a form in another browser than the one that opened it", async () => {
     const { submissionId, resumeToken } = await create(server, "order");
     await handOff(server, resumeToken);
     await open(`${server.url}/resume/${submissionId}`);
@@ -116,7 +116,7 @@ describe("a link that opens nothing", () => {
     await says("This code was used, or tried too often", "Ask whoever sent it to you for a new one.");
   });
 
-  it("[PAGES-PROBLEMS] offline when it is opened: says so, and opens by itself when the connection is back", async () => {
+  it("[PAGES-PROBLEMS] offline when it is opened: reports it, and opens when the connection is back", async () => {
     const { resumeToken } = await create(server, "order");
     const { url } = await handOff(server, resumeToken);
     ({ page } = await openPage(browser));

@@ -51,7 +51,7 @@ async function picture(name: string): Promise<void> {
 }
 
 describe("the README's pictures", () => {
-  it("show pages that are there", async () => {
+  it("show existing pages", async () => {
     const key = await server.makeKey({ roles: ["agent"], actor: BOT });
     const { resumeToken } = await create(server, "vendor", { fields: BEGUN, key });
     const message = "I have filled in what I know. Only your tax ID is missing.";

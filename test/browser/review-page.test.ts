@@ -112,7 +112,7 @@ const leftBehind = (): Promise<string> =>
   page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.title, document.cookie])");
 
 describe("the page of a review link", () => {
-  it("[PAGES-REVIEW] two people decide: one asks for changes, the form is mended, both approve, and it is delivered", async () => {
+  it("[PAGES-REVIEW] two people decide: one asks for changes, the form is corrected, both approve, and it is delivered", async () => {
     const fields = { name: "Ada", plan: "l", people: [{ role: "CEO" }], address: { city: "Pariss" } };
     const { submissionId, resumeToken } = await create(server, "order", { fields });
     const { url } = await handOff(server, resumeToken);
@@ -222,7 +222,7 @@ describe("the page of a review link", () => {
     expect((await byId(submissionId)).state).toBe("needs_review");
   });
 
-  it("[PAGES-REVIEW-OVER] says what became of a link that can't decide", async () => {
+  it("[PAGES-REVIEW-OVER] explains why a link can no longer decide", async () => {
     const id = await waiting("single");
     const [jane, kim] = [linkOf(JANE), linkOf(KIM)];
     await open(jane);
@@ -252,7 +252,7 @@ describe("the page of a review link", () => {
     await open(late, "This link has expired");
   });
 
-  it("[PAGES-REVIEW-OVER] says why its holder can't decide, and shows what changed while they looked", async () => {
+  it("[PAGES-REVIEW-OVER] explains why its holder can't decide, and shows what changed while the page was open", async () => {
     const id = await waiting("order");
     const jane = linkOf(JANE);
     const body = { reviewers: { emails: [KIM], ids: ["rosa"] }, reason: "away" };
@@ -308,7 +308,7 @@ describe("the page of a review link", () => {
 });
 
 describe("the queue of a reviewer with a key", () => {
-  it("[PAGES-REVIEW-QUEUE] [PAGES-REVIEW-ACCESSIBLE] is walked by keyboard alone, and the key is stored nowhere", async () => {
+  it("[PAGES-REVIEW-QUEUE] [PAGES-REVIEW-ACCESSIBLE] can be used by keyboard alone, and the key is stored nowhere", async () => {
     const rosa = await reviewerKey(server, "rosa");
     for (const item of (await server.call("GET", "/reviews?limit=1000", { key: rosa })).body.items)
       await server.call("DELETE", `/submissions/${item.submissionId}`, { key: server.adminKey });
@@ -365,7 +365,7 @@ describe("the queue of a reviewer with a key", () => {
     expect(refused).toEqual([]);
   });
 
-  it("[PAGES-REVIEW-QUEUE] decides on what was seen alone: what changed meanwhile is shown first", async () => {
+  it("[PAGES-REVIEW-QUEUE] decides only on what was seen: changes made meanwhile are shown first", async () => {
     const id = await waiting("order", { name: "Two at once" });
     const rosa = await reviewerKey(server, "rosa");
     await open(`${server.url}/review`, "Reviews");

@@ -57,7 +57,7 @@ const about = async ({ submissionId }: Loose): Promise<Loose[]> => {
 const close = (incidentId: string, body: Loose = {}, key = server.adminKey) =>
   server.call("POST", `/incidents/${incidentId}/close`, { key, body });
 
-describe("each alarm trips on its attack and not on its near miss", () => {
+describe("each alarm is raised by its attack and not by similar harmless traffic", () => {
   it("[ALARMS-TRIP] token_shared: one token from four addresses in five minutes", async () => {
     const made = await created(server, "forms");
     for (let host = 0; host < 3; host++) await resume(made.resumeToken, newHost());
@@ -193,7 +193,7 @@ describe("incidents", () => {
     return (await about(made))[0];
   };
 
-  it("[ALARMS-ONCE] an attack that goes on is one incident, and a new one after a quiet time", async () => {
+  it("[ALARMS-ONCE] an ongoing attack is one incident, and a new one after a quiet time", async () => {
     const made = await created(server, "forms");
     const first = await trip(made);
     for (let round = 0; round < 4; round++) {
@@ -288,7 +288,7 @@ describe("incidents", () => {
     expect(JSON.stringify(mail)).not.toMatch(/rtok_/);
   });
 
-  it("[ALARMS-POLICY] a policy that makes no sense is refused with its place", async () => {
+  it("[ALARMS-POLICY] an invalid policy is refused with its location", async () => {
     const put = (alarms: Loose) =>
       server.call("PUT", "/intakes/odd", {
         key: server.adminKey,

@@ -71,7 +71,7 @@ describe("a value that comes back as it was", () => {
     );
   });
 
-  it("[AUDIT-F11] what was deleted and put back in part tells what is gone", async () => {
+  it("[AUDIT-F11] the event of a deletion with a partial replacement lists what is gone", async () => {
     const made = await create(server, "people", { fields });
     const after = await filled(server, made.resumeToken, { address: null, "address.city": "Bern" });
     expect(after.fields.address).toEqual({ city: "Bern" });
@@ -81,7 +81,7 @@ describe("a value that comes back as it was", () => {
   });
 });
 
-describe("how a human was proven", () => {
+describe("how a human was identified", () => {
   const proofs = async (submissionId: string): Promise<unknown> => {
     const { attribution } = await record(server, submissionId);
     const { actor } = await lastUpdate(submissionId);
@@ -98,7 +98,7 @@ describe("how a human was proven", () => {
     }
   });
 
-  it("[AUDIT-F18] [FIELDS-PROOF] a link, a code and a key are told apart, in attribution and events", async () => {
+  it("[AUDIT-F18] [FIELDS-PROOF] a link, a code and a key are distinguished, in attribution and events", async () => {
     const linked = await create(server, "signed-link");
     const byLink = await visit(server, await handOff(server, linked.resumeToken), HUMAN);
     expect((await byLink.fill({ signature: "Ada" }, 1)).status).toBe(200);
@@ -115,7 +115,7 @@ describe("how a human was proven", () => {
     expect(await proofs(keyed.submissionId)).toEqual(["key", "key"]);
   });
 
-  it("[AUDIT-F18] an agent's key, and an actor that only names itself, prove no human", async () => {
+  it("[AUDIT-F18] an agent's key, or a declared actor, identifies no human", async () => {
     const key = await server.makeKey({ roles: ["agent"], actor: AGENT, actsFor: ["ada"] });
     const made = await create(server, "signed-link", { key });
     for (const options of [{ key, body: { actor: HUMAN } }, { body: { actor: HUMAN } }]) {
@@ -128,7 +128,7 @@ describe("how a human was proven", () => {
     expect((await record(server, made.submissionId)).createdBy).toEqual(AGENT);
   });
 
-  it("[AUDIT-F18] [FIELDS-HUMAN-PROOF] an intake that wants a code takes no mere link, and says what to do", async () => {
+  it("[AUDIT-F18] [FIELDS-HUMAN-PROOF] an intake that requires a code refuses a link without one, and says what to do", async () => {
     const made = await create(server, "signed-code");
     const byLink = await visit(server, await handOff(server, made.resumeToken), HUMAN);
     expect((await byLink.fill({ name: "Ada" }, 1)).status).toBe(200);

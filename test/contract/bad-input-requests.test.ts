@@ -60,7 +60,7 @@ describe("paths, methods and headers", () => {
     ["POST", "/healthz", "GET"],
     ["DELETE", "/openapi.json", "GET"],
   ])(
-    "[BAD-INPUT-METHOD] [BAD-INPUT-NO-EFFECT] %s %s is a 405 that says what it takes",
+    "[BAD-INPUT-METHOD] [BAD-INPUT-NO-EFFECT] %s %s is a 405 that lists the supported methods",
     async (method, path, allowed) => {
       const reply = await server.call(method, path, { key: server.adminKey });
       expectRefusal(reply, 405, "method_not_allowed");
@@ -69,14 +69,14 @@ describe("paths, methods and headers", () => {
   );
 
   it.each(["TRACE", "PROPFIND", "SEARCH", "LOCK"])(
-    "[BAD-INPUT-METHOD] [BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] %s, which no path takes, is a 405",
+    "[BAD-INPUT-METHOD] [BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] %s, which no path supports, is a 405",
     async (method) => {
       expectRefusal(await raw(`${method} /submissions`), 405, "method_not_allowed");
       expectRefusal(await raw(`${method} /resume/${mine.resumeToken}`), 405, "method_not_allowed");
     },
   );
 
-  it("[BAD-INPUT-METHOD] [BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] what is not HTTP at all is a 400", async () => {
+  it("[BAD-INPUT-METHOD] [BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] input that is not HTTP is a 400", async () => {
     expectRefusal(await raw("FETCH /submissions"), 400, "bad_request");
     expectRefusal(parseRaw(await sendRaw(server.url, "\x16\x03\x01\x02\x00\x01\r\n\r\n")), 400, "bad_request");
   });
@@ -115,7 +115,7 @@ describe("paths, methods and headers", () => {
     folder.remove();
   });
 
-  it("[BAD-INPUT-UNKNOWN-MEMBER] [BAD-INPUT-NO-EFFECT] what the contract does not know is named", async () => {
+  it("[BAD-INPUT-UNKNOWN-MEMBER] [BAD-INPUT-NO-EFFECT] unknown members are named", async () => {
     const key = server.adminKey;
     const replies = [
       await create(server, "forms", { body: { initalFields: {} } }),
@@ -157,14 +157,14 @@ describe("tokens", () => {
     }
   });
 
-  it("[BAD-INPUT-TOKEN-UNKNOWN] [BAD-INPUT-NO-EFFECT] a token that nobody was given is a 404", async () => {
+  it("[BAD-INPUT-TOKEN-UNKNOWN] [BAD-INPUT-NO-EFFECT] a token that was never issued is a 404", async () => {
     expectRefusal(await server.call("GET", `/resume/${unknown}`), 404, "token_invalid");
     expectRefusal(await server.call("GET", `/resume/${unknown}/events`), 404, "token_invalid");
     expectRefusal(await setFields(server, unknown, { name: "x" }), 404, "token_invalid");
     expectRefusal(await server.call("DELETE", `/resume/${unknown}`), 404, "token_invalid");
   });
 
-  it("[BAD-INPUT-TOKEN-ELSEWHERE] [BAD-INPUT-NO-EFFECT] a token of another submission tells nothing of either", async () => {
+  it("[BAD-INPUT-TOKEN-ELSEWHERE] [BAD-INPUT-NO-EFFECT] a token of another submission reveals nothing of either", async () => {
     const path = `/submissions/${mine.submissionId}/fields`;
     const nowhere = `/submissions/sub_01977d3e-8c00-7000-8000-000000000001/fields`;
     const write = (where: string, token: string) =>
@@ -229,7 +229,7 @@ describe("numbers, actors and keys", () => {
     whole = await everything(server);
   });
 
-  it("[BAD-INPUT-SYSTEM-ACTOR] [BAD-INPUT-NO-EFFECT] nobody speaks as the system", async () => {
+  it("[BAD-INPUT-SYSTEM-ACTOR] [BAD-INPUT-NO-EFFECT] nobody can act as the system", async () => {
     const key = server.adminKey;
     for (const actor of [
       { kind: "system", id: "ttl_enforcer" },
@@ -279,7 +279,7 @@ describe("numbers, actors and keys", () => {
     }
   });
 
-  it("[BAD-INPUT-FOREIGN] what is another tenant's answers as what is not there, byte for byte", async () => {
+  it("[BAD-INPUT-FOREIGN] what belongs to another tenant gets the same response as what does not exist, byte for byte", async () => {
     const theirKey = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
     await server.putIntake({ id: "closed", access: "key" });
     const hidden = await created(server, "closed", { key: server.adminKey });

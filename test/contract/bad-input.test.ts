@@ -206,7 +206,7 @@ describe("bodies", () => {
   });
 });
 
-describe("names that reach too far", () => {
+describe("reserved names", () => {
   const names = ["__proto__", "prototype", "constructor"];
 
   it.each(names)(

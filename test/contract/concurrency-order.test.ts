@@ -46,7 +46,7 @@ describe("If-None-Match", () => {
     }
   });
 
-  it("[CONCURRENCY-NOT-MODIFIED] reading and looking at the token stream changes nothing", async () => {
+  it("[CONCURRENCY-NOT-MODIFIED] reading and listing the token stream changes nothing", async () => {
     const { resumeToken } = await create(server, "open");
     await server.call("GET", `/resume/${resumeToken}`);
     await server.call("GET", `/resume/${resumeToken}/events?stream=all`);
@@ -54,7 +54,7 @@ describe("If-None-Match", () => {
     expect((await read(`/resume/${resumeToken}`, `"${resumeToken}"`)).status).toBe(304);
   });
 
-  it("[CONCURRENCY-MODIFIED] after a write the older token gets the whole answer", async () => {
+  it("[CONCURRENCY-MODIFIED] after a write the older token gets the full response", async () => {
     const made = await create(server, "open", { key: creator });
     const set = await filled(server, made.resumeToken, { name: "Ada" });
     const reply = await read(`/submissions/${made.submissionId}`, `"${made.resumeToken}"`, creator);
@@ -62,7 +62,7 @@ describe("If-None-Match", () => {
     expect((await read(`/resume/${made.resumeToken}`, `"${made.resumeToken}"`)).status).toBe(200);
   });
 
-  it("[CONCURRENCY-MODIFIED] so does the current one after a commit that moved no version", async () => {
+  it("[CONCURRENCY-MODIFIED] so does the current one after a commit that kept the version", async () => {
     const { resumeToken } = await create(server, "open", { fields: { name: "Ada" } });
     await server.call("POST", `/resume/${resumeToken}/validate`);
     const reply = await read(`/resume/${resumeToken}`, `"${resumeToken}"`);
@@ -92,13 +92,13 @@ describe("If-None-Match with more than one token", () => {
   });
 
   it.each(['"v9-TOKEN"', `"v1-${UNKNOWN}"`, '"9"', `"${UNKNOWN}", "9"`, "W/", '""', ","])(
-    "[AUDIT-F15] %s does not: the whole answer",
+    "[AUDIT-F15] %s does not: the full response",
     async (etag) => {
       expect(await statusOf(etag)).toBe(200);
     },
   );
 
-  it("[AUDIT-F15] who may not hold the token compares versions, and learns nothing of the token", async () => {
+  it("[AUDIT-F15] a caller who may not hold the token compares versions, and learns nothing of the token", async () => {
     const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "vera" } });
     expect(await statusOf('"1"', viewer)).toBe(304);
     expect(await statusOf('"2"', viewer)).toBe(200);
@@ -174,7 +174,7 @@ describe("the order of checks", () => {
     expectGone(await patch(resumeToken, { body: body(), headers: { "if-match": `"${next}"` } }), "token_expired");
   });
 
-  it("[CONCURRENCY-ORDER-AGREE] disagreement and absence come before a recorded answer", async () => {
+  it("[CONCURRENCY-ORDER-AGREE] disagreement and absence come before a recorded response", async () => {
     const made = await create(server, "open", { key: creator });
     const other = await create(server, "open");
     const headers = { "idempotency-key": "order-agree" };
@@ -187,7 +187,7 @@ describe("the order of checks", () => {
     expectError(byKey, 428, "token_required");
   });
 
-  it("[CONCURRENCY-ORDER-REPLAY] a retry finds its answer before its token is stale", async () => {
+  it("[CONCURRENCY-ORDER-REPLAY] a retry gets its recorded response although its token is stale", async () => {
     const made = await create(server, "open");
     const headers = { "idempotency-key": "order-replay" };
     const first = await patch(made.resumeToken, { body: body(), headers });
@@ -197,7 +197,7 @@ describe("the order of checks", () => {
     expect((await record(server, made.submissionId)).fields).toEqual({ name: "newer" });
   });
 
-  it("[CONCURRENCY-ORDER-REPLAY] and before its submission has ended", async () => {
+  it("[CONCURRENCY-ORDER-REPLAY] and although its submission has ended", async () => {
     const made = await create(server, "open", { fields: { name: "Ada" } });
     const send = () => submit(server, made.resumeToken, { body: { idempotencyKey: "order-ended" } });
     const first = await send();

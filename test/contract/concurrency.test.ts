@@ -56,7 +56,7 @@ describe("writes at once", () => {
     expect(await history(server, made.submissionId)).toHaveLength(2);
   });
 
-  it("[CONCURRENCY-ONE-WINS] writers that merge and try again all get through, and lose nothing", async () => {
+  it("[CONCURRENCY-ONE-WINS] writers that merge and retry all succeed, and lose nothing", async () => {
     const made = await create(server, "open");
     const addOne = async (name: string): Promise<void> => {
       let token: string = made.resumeToken;
@@ -92,7 +92,7 @@ describe("writes at once", () => {
 });
 
 describe("headers", () => {
-  it("[CONCURRENCY-HEADERS] answers say token, versions, last change, and that nobody keeps them", async () => {
+  it("[CONCURRENCY-HEADERS] responses have token, versions and last change, and may not be cached", async () => {
     server.clock.advance(61_000);
     const lastModified = new Date(server.clock.now()).toUTCString();
     const created = await server.call("POST", "/intakes/open/submissions", { body: { actor: AGENT } });
@@ -125,14 +125,14 @@ describe("If-Match", () => {
     ["version and token", (token) => `"v1-${token}"`],
   ];
 
-  it.each(spellings)("[CONCURRENCY-IF-MATCH] takes %s", async (_name, spell) => {
+  it.each(spellings)("[CONCURRENCY-IF-MATCH] accepts %s", async (_name, spell) => {
     const { submissionId, resumeToken } = await create(server, "open");
     const headers = { "if-match": spell(resumeToken) };
     expect((await write(submissionId, { headers })).body).toMatchObject({ ok: true, version: 2 });
     expectError(await unchangedBy(server, submissionId, () => write(submissionId, { headers })), 409, "token_conflict");
   });
 
-  it("[CONCURRENCY-IF-MATCH] [CONCURRENCY-BY-KEY] takes a quoted version, from a key that may hold the token", async () => {
+  it("[CONCURRENCY-IF-MATCH] [CONCURRENCY-BY-KEY] accepts a quoted version, from a key that may hold the token", async () => {
     const { submissionId } = await create(server, "open", { key: creator });
     const headers = { "if-match": '"1"' };
     const reply = await write(submissionId, { headers, key: creator });
@@ -206,7 +206,7 @@ describe("what a write names", () => {
     expect((await setFields(server, resumeToken, { note: "x" }, right)).status).toBe(200);
   });
 
-  it("[CONCURRENCY-REQUIRED] without any token a write is a 428, be there such a submission or not", async () => {
+  it("[CONCURRENCY-REQUIRED] without any token a write is a 428, whether the submission exists or not", async () => {
     const { submissionId } = await create(server, "open");
     for (const id of [submissionId, "sub_01977d3e-8c00-7000-8000-000000000001", "nothing"]) {
       const path = `/submissions/${id}`;

@@ -79,7 +79,7 @@ describe("pages of other origins", () => {
 });
 
 describe("every answer", () => {
-  it("[RUNNING-REQUEST-ID] an id is echoed, or made anew for each request", async () => {
+  it("[RUNNING-REQUEST-ID] an id is echoed, or generated for each request", async () => {
     const made = new Set<string | undefined>();
     for (const [method, path] of [
       ["GET", "/healthz"],
@@ -105,12 +105,12 @@ describe("every answer", () => {
     }
   });
 
-  it("[RUNNING-REQUEST-ID] also what the parser of HTTP refuses has an id", async () => {
+  it("[RUNNING-REQUEST-ID] requests refused by the HTTP parser have an id, too", async () => {
     const answer = await sendRaw(server.url, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${"x".repeat(20_000)}\r\n\r\n`);
     expect(parseRaw(answer).headers["x-request-id"]).toMatch(/\S+/);
   });
 
-  it("[RUNNING-NO-STORE] answers about submissions, intakes and keys are not to be stored", async () => {
+  it("[RUNNING-NO-STORE] responses about submissions, intakes and keys may not be cached", async () => {
     const key = server.adminKey;
     for (const reply of [
       await create(server, "forms"),
@@ -127,14 +127,14 @@ describe("every answer", () => {
   });
 });
 
-describe("over a wire that others can read", () => {
+describe("over a connection that others can read", () => {
   const elsewhere = "203.0.113.7";
   const ask = (
     app: TestServer["server"]["app"],
     request: { method?: "GET" | "POST" | "PATCH"; url: string; headers?: Record<string, string>; payload?: object },
   ) => app.inject({ method: "GET", remoteAddress: elsewhere, ...request });
 
-  it("[RUNNING-CLEAR-TEXT] tokens and keys are refused wherever they stand, and nothing happens", async () => {
+  it("[RUNNING-CLEAR-TEXT] tokens and keys are refused in any position, and nothing happens", async () => {
     const { app } = server.server;
     const made = await created(server, "forms");
     const path = `/submissions/${made.submissionId}/fields`;
@@ -164,7 +164,7 @@ describe("over a wire that others can read", () => {
     }
   });
 
-  it("[RUNNING-CLEAR-TEXT] with a declared TLS proxy in front they are taken", async () => {
+  it("[RUNNING-CLEAR-TEXT] behind a declared TLS proxy they are accepted", async () => {
     const proxied = await startTestServer({ store: "memory", env: { FORMBRIDGE_TRUST_PROXY: "1" } });
     await proxied.putIntake({ id: "forms" });
     const made = await created(proxied, "forms");

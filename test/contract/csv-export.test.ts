@@ -116,7 +116,7 @@ it("[LISTS-CSV] has fixed columns, the leaves of the schema, and one for everyth
   expect((await exported("intakeId=orders&fields=false")).header).toEqual(FIXED);
 });
 
-it("[LISTS-CSV] what only an earlier version of the schema declares is in the last column", async () => {
+it("[LISTS-CSV] fields declared only by an earlier version of the schema are in the last column", async () => {
   await server.putIntake({ id: "moved", schema: { type: "object", properties: { old: {}, at: { type: "string" } } } });
   await make("moved", { old: 1, at: "here" });
   const at = { type: "object", properties: { city: { type: "string" } } };
@@ -182,7 +182,7 @@ it("[LISTS-CSV-MASKED] has the submissions and the masks of the list, for every 
   }
 });
 
-it("[LISTS-CSV-ONE-INTAKE] a refusal is an ordinary error in words", async () => {
+it("[LISTS-CSV-ONE-INTAKE] a refusal is an ordinary error with an explanation", async () => {
   const { nextPageToken } = (await server.call("GET", "/submissions?intakeId=orders&limit=1", { key: server.adminKey }))
     .body;
   await server.putIntake({ id: "closed", access: "key" });

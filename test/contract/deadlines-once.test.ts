@@ -20,7 +20,7 @@ async function start(store?: "memory"): Promise<Loose> {
 const stores = [undefined, "memory"] as const;
 
 it.each(stores)(
-  "[RETENTION-DEADLINES-ONCE] minute by minute, each deadline counts at its time and once (%s)",
+  "[RETENTION-DEADLINES-ONCE] minute by minute, each deadline takes effect once, at its time (%s)",
   async (store) => {
     const { submissionId } = await start(store);
     const began = server.clock.now();
@@ -40,7 +40,7 @@ it.each(stores)(
 );
 
 it.each(stores)(
-  "[RETENTION-DEADLINES-ONCE] what was missed while nobody ran is made up for, with its own moment (%s)",
+  "[RETENTION-DEADLINES-ONCE] deadlines missed while no worker ran are made up for, with their own times (%s)",
   async (store) => {
     const { submissionId } = await start(store);
     const expiredAt = new Date(server.clock.now() + TTL).toISOString();
@@ -57,7 +57,7 @@ it.each(stores)(
   },
 );
 
-it("[RETENTION-DEADLINES-ONCE] a warning that was missed still comes, as long as there is time to heed it", async () => {
+it("[RETENTION-DEADLINES-ONCE] a warning that was missed is still sent, as long as there is time to react", async () => {
   const { submissionId, resumeToken } = await start();
   server.clock.advance(99 * MINUTE);
   expect(await sweep()).toMatchObject({ warned: 1, expired: 0 });

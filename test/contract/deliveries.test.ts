@@ -56,7 +56,7 @@ const redirect = (id: string, destination: object, key = server.adminKey): Promi
   server.call("PATCH", `/submissions/${id}/destination`, { key, body: { destination } });
 
 describe("[AUDIT-F39] deliveries", () => {
-  it("are listed by how they stand, with their attempts and a masked excerpt of what was answered", async () => {
+  it("are listed by status, with their attempts and a masked excerpt of the response", async () => {
     const intake = await delivered();
     const submissionId = await dead(intake);
     const { items } = (await list(`state=dead&intakeId=${intake}`)).body;
@@ -91,7 +91,7 @@ describe("[AUDIT-F39] deliveries", () => {
     expect((await list(`state=delivered&intakeId=${intake}`)).body.items).toEqual([]);
   });
 
-  it("are paged by tokens, and started again by filter, a bounded number at a call", async () => {
+  it("are paged by tokens, and restarted by filter, a bounded number per call", async () => {
     const intake = await delivered();
     const ids = [await dead(intake), await dead(intake), await dead(intake)];
     const first = (await list(`state=dead&intakeId=${intake}&limit=2`)).body;
@@ -110,7 +110,7 @@ describe("[AUDIT-F39] deliveries", () => {
     expect(restarted.actor).toMatchObject({ kind: "human", id: "admin" });
   });
 
-  it("are an admin's business, of its own tenant", async () => {
+  it("are visible to admins of their tenant only", async () => {
     const intake = await delivered();
     const submissionId = await dead(intake);
     const agent = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "curious" } });
@@ -130,7 +130,7 @@ describe("[AUDIT-F39] deliveries", () => {
 });
 
 describe("[AUDIT-F39] a submission's own destination", () => {
-  it("takes the place of the definition's from the next attempt on, and is told to nobody", async () => {
+  it("replaces the definition's from the next attempt on, and is shown to nobody", async () => {
     const intake = await delivered();
     const submissionId = await dead(intake);
     const url = "https://user:password@right.invalid/hook?key=query";
@@ -170,7 +170,7 @@ describe("[AUDIT-F39] a submission's own destination", () => {
     expect([late.status, late.body.error.type]).toEqual([410, "cancelled"]);
   });
 
-  it("given before the submit, it is where a submission goes that would have been kept here", async () => {
+  it("set before the submit, it receives a submission that would have been kept here", async () => {
     const intake = "operated-kept";
     await server.putIntake({ id: intake });
     const made = await created(server, intake, { body: { initialFields: { name: "Ada" } } });

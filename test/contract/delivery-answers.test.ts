@@ -34,7 +34,7 @@ const finalized = (id: string): Promise<Loose> =>
 const essence = ({ status, body }: Reply) => ({ status, ...body, _idempotent: undefined });
 const WAIT = { headers: { prefer: "respond-async, wait=20" } };
 
-it("[DELIVERY-WAIT] a submit tells of the delivery that ends while it waits", async () => {
+it("[DELIVERY-WAIT] a submit reports a delivery that ends while it waits", async () => {
   const made = await filled(await delivered());
   const { status, body } = await submit(server, made.resumeToken, "submit-waits", WAIT);
   expect([status, body.state, body.version]).toEqual([200, "finalized", 3]);
@@ -65,7 +65,7 @@ it("[DELIVERY-WAIT] the last approval waits for the delivery too", async () => {
   expect(body.resumeToken).toBeUndefined();
 });
 
-it("[DELIVERY-WAIT-RECORDED] the caller and those who retry meanwhile get one answer", async () => {
+it("[DELIVERY-WAIT-RECORDED] the caller and concurrent retries get one response", async () => {
   const intake = await delivered();
   courier.next(intake, "hold");
   const { resumeToken } = await filled(intake);
@@ -81,7 +81,7 @@ it("[DELIVERY-WAIT-RECORDED] the caller and those who retry meanwhile get one an
 it.each([
   ["revoke", false],
   ["revoke, then reissue", true],
-])("[DELIVERY-WAIT-RECORDED] a submit that waits tells no token after a %s", async (_case, isReissued) => {
+])("[DELIVERY-WAIT-RECORDED] a submit that waits returns no token after a %s", async (_case, isReissued) => {
   const intake = await delivered();
   courier.next(intake, "hold");
   const { resumeToken, submissionId } = await filled(intake);
@@ -101,7 +101,7 @@ it.each([
   expect([body.resumeToken, body.tokenExpiresAt, headers["x-resume-token"]]).toEqual(Array(3).fill(undefined));
 });
 
-it("[DELIVERY-WAIT-RECORDED] what was answered as submitted stays so, whenever the delivery ends", async () => {
+it("[DELIVERY-WAIT-RECORDED] a response of submitted stays so, whenever the delivery ends", async () => {
   const intake = await delivered();
   courier.next(intake, "hold");
   const { resumeToken, submissionId } = await filled(intake);
@@ -115,7 +115,7 @@ it("[DELIVERY-WAIT-RECORDED] what was answered as submitted stays so, whenever t
   expect(essence(again)).toEqual(essence(first));
 });
 
-it("[DELIVERY-WAIT-RECORDED] what failed at first is answered as submitted, also when the second attempt comes in time", async () => {
+it("[DELIVERY-WAIT-RECORDED] a delivery that failed at first is reported as submitted, even if the second attempt succeeds in time", async () => {
   const retryPolicy = { initialDelayMs: 1, maxDelayMs: 1, jitter: false };
   const destination = { kind: "webhook", url: "https://receiver.invalid/hook", retryPolicy };
   const intake = await delivered({ destination });

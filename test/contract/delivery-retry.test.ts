@@ -60,7 +60,7 @@ const retryByToken = (token: string): Promise<Reply> =>
   server.call("POST", `/resume/${token}/deliveries/retry`, { body: { actor: bot } });
 
 describe("[AUDIT-F13] after the last attempt", () => {
-  it("a write and a repeated submit answer delivery_failed, and name the way out", async () => {
+  it("a write and a repeated submit get delivery_failed, with what to do", async () => {
     const { submissionId, resumeToken, submittedWith } = await dead();
     const write = await setFields(server, resumeToken, { name: "Eve" });
     const again = await submit(server, submittedWith, `submit-${submissionId}`, { headers: { prefer: "wait=0" } });
@@ -79,7 +79,7 @@ describe("[AUDIT-F13] after the last attempt", () => {
     expect(write.body.resumeToken).toBe(resumeToken);
   });
 
-  it("whoever bears the token starts it again: the answer shows that, and the history who did it", async () => {
+  it("the holder of the token can restart it: the response shows that, and the history who did it", async () => {
     const { submissionId, resumeToken } = await dead();
     const reply = await retryByToken(resumeToken);
     expect(reply.status).toBe(200);
@@ -91,7 +91,7 @@ describe("[AUDIT-F13] after the last attempt", () => {
     expect(restarted).toMatchObject({ actor: { ...bot, declared: true }, payload: { deliveryId: expect.any(String) } });
   });
 
-  it("an agent over MCP is told which tool to call, and that works", async () => {
+  it("an agent over MCP is shown which tool to call, and that works", async () => {
     const { submissionId, resumeToken } = await dead();
     const host = await connectHost(server.url);
     const { error } = await host.refused(
@@ -109,7 +109,7 @@ describe("[AUDIT-F13] after the last attempt", () => {
     await once(submissionId, ({ state }) => state === "finalized");
   });
 
-  it("the creator's key and an admin's start it again, others' keys and sessions don't", async () => {
+  it("the creator's key and an admin's can restart it, other keys and sessions can't", async () => {
     const creator = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "creator" } });
     const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "viewer" } });
     const intake = await delivered();
@@ -138,7 +138,7 @@ describe("[AUDIT-F13] after the last attempt", () => {
     expect((await retryByToken(body.resumeToken)).body.error.type).toBe("needs_approval");
   });
 
-  it("a submit that waits tells in deliveryState what the first attempt came to", async () => {
+  it("a submit that waits reports the first attempt in deliveryState", async () => {
     const intake = await delivered();
     courier.next(intake, { kind: "failed", error: "busy" });
     const made = await created(server, intake, { body: { initialFields: { name: "Ada" } } });

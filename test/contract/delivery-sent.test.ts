@@ -33,7 +33,7 @@ const submitTo = async (server: TestServer, id: string): Promise<Loose> => {
   return { submissionId, ...(await submit(server, resumeToken, `submit-${submissionId}`)).body };
 };
 
-it("the example of a receiver takes a delivery once, and nothing that is not signed", async () => {
+it("the example receiver accepts a delivery once, and nothing unsigned", async () => {
   const { url, orders } = await startReceiver();
   const body = JSON.stringify({ type: "submission.delivery" });
   const at = new Date();
@@ -59,7 +59,7 @@ describe("a server that may deliver to its own network", () => {
   });
   afterAll(() => server.stop());
 
-  it("[COURIER-WEBHOOK-SIGNED] [DELIVERY-FINALIZES] a submit is finalized when the receiver has it, signed with the definition's secret", async () => {
+  it("[COURIER-WEBHOOK-SIGNED] [DELIVERY-FINALIZES] a submit is finalized when the receiver has accepted it, signed with the definition's secret", async () => {
     const { url, orders, requests } = await startReceiver();
     await server.putIntake({ id: "hooked", destination: { kind: "webhook", url, secret: SECRET } });
     const { submissionId, state } = await submitTo(server, "hooked");
@@ -73,7 +73,7 @@ describe("a server that may deliver to its own network", () => {
     expect(requests()).toBe(1);
   });
 
-  it("[COURIER-DESTINATION-CHECKED] takes every example of a destination, and names what is wrong with others", async () => {
+  it("[COURIER-DESTINATION-CHECKED] accepts every example of a destination, and names what is wrong with others", async () => {
     const folder = new URL("../../examples/destinations/", import.meta.url);
     const names = readdirSync(folder);
     expect(names.toSorted()).toEqual(["callback.json", "nats.json", "rabbitmq.json", "redis.json", "webhook.json"]);
@@ -93,7 +93,7 @@ describe("a server that may deliver to its own network", () => {
   });
 });
 
-it("[COURIER-GUARD] [COURIER-NO-SECRETS] a server that may not, does not; it says so to whoever asks, and not where", async () => {
+it("[COURIER-GUARD] [COURIER-NO-SECRETS] a server that may not deliver there refuses, and reports it without the address", async () => {
   const { url, requests } = await startReceiver();
   const server = await startTestServer({ env: SENDS });
   try {

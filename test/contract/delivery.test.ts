@@ -92,7 +92,7 @@ describe("a delivery that succeeds", () => {
 });
 
 describe("a delivery that fails", () => {
-  it("[DELIVERY-RETRIED] [DELIVERY-SAME-BODY] comes back at the times of its policy, with the same id and body", async () => {
+  it("[DELIVERY-RETRIED] [DELIVERY-SAME-BODY] is retried on the schedule of its policy, with the same id and body", async () => {
     const intake = await delivered();
     courier.next(intake, { kind: "failed", error: "502" }, { kind: "failed", error: "503" });
     const { submissionId } = await sent(intake);
@@ -123,7 +123,7 @@ describe("a delivery that fails", () => {
     expect(deliveryState.nextAttemptAt).toBe(new Date(server.clock.now() + 50_000).toISOString());
   });
 
-  it("[DELIVERY-GIVEN-UP] [DELIVERY-RESTARTED] is given up after the last attempt, and can be started again", async () => {
+  it("[DELIVERY-GIVEN-UP] [DELIVERY-RESTARTED] is given up after the last attempt, and can be restarted", async () => {
     const intake = await delivered();
     courier.next(intake, ...Array(5).fill({ kind: "failed", error: "500" }));
     const { submissionId } = await sent(intake);
@@ -145,7 +145,7 @@ describe("a delivery that fails", () => {
     expect(new Set(sentFor(submissionId).map(({ deliveryId }) => deliveryId)).size).toBe(1);
   });
 
-  it("[DELIVERY-GIVEN-UP] is given up at once when trying again is of no use", async () => {
+  it("[DELIVERY-GIVEN-UP] is given up at once when a retry can't help", async () => {
     const intake = await delivered();
     courier.next(intake, { kind: "failed", error: "410", final: true });
     const { submissionId } = await sent(intake);
@@ -190,7 +190,7 @@ describe("around an attempt", () => {
     expect(await deliveryEvents(submissionId)).toEqual(["delivery.attempted", "delivery.attempted", "delivery.failed"]);
   });
 
-  it("[DELIVERY-FAIR] a destination that never answers keeps no other one waiting", async () => {
+  it("[DELIVERY-FAIR] a destination that never responds does not delay the others", async () => {
     const slow = await delivered();
     const quick = await delivered();
     courier.next(slow, ...Array(16).fill("hold"));
@@ -203,7 +203,7 @@ describe("around an attempt", () => {
     for (const { submissionId: id } of stuck) await once(id, ({ state }) => state === "finalized");
   });
 
-  it("[DELIVERY-SECRETS] is signed with its secret, the one that took its place, or one of the server's", async () => {
+  it("[DELIVERY-SECRETS] is signed with its secret, its replacement, or one of the server's", async () => {
     const url = "https://receiver.invalid/hook";
     const intake = await delivered({ secret: "old" });
     courier.next(intake, { kind: "failed", error: "401" });
@@ -221,7 +221,7 @@ describe("around an attempt", () => {
 });
 
 describe("deadlines of gates", () => {
-  it("[DELIVERY-ESCALATES] [DELIVERY-DOWN-TIME] a gate that waited too long says so once, also when that was noticed late", async () => {
+  it("[DELIVERY-ESCALATES] [DELIVERY-DOWN-TIME] a gate that waited too long escalates once, even if that was noticed late", async () => {
     const gate = { name: "legal", reviewers: { ids: ["rosa"] }, escalateAfterMs: 5_000 };
     const intake = await delivered({}, { approvalGates: [gate] });
     const { submissionId } = await sent(intake);

@@ -213,7 +213,7 @@ it("[ERASURE-TENANT] an actor with the same id in another tenant, or of the othe
   expect(await erase({ actor: { id: ADA.id } })).toMatchObject({ submissions: 1 });
 });
 
-it("[ERASURE-ADMIN] nobody but an admin of all intakes erases, and what stands for nobody can't be erased", async () => {
+it("[ERASURE-ADMIN] only an admin of all intakes can erase, and placeholders for nobody can't be erased", async () => {
   await start();
   await server.putIntake({ id: "files" });
   const body = { actor: ADA };
@@ -233,7 +233,7 @@ it("[ERASURE-ADMIN] nobody but an admin of all intakes erases, and what stands f
   expectRefusal(other, 400, "bad_request");
 });
 
-it("[ERASURE-CONFIGURED] keys of the person are revoked; what names them in the configuration is told", async () => {
+it("[ERASURE-CONFIGURED] keys of the person are revoked; what names them in the configuration is reported", async () => {
   await start();
   const intake = await gated(server, [{ name: "legal", reviewers: { ids: [ADA.id, "rosa"] } } as never]);
   const key = await server.makeKey({ roles: ["admin"], actor: NAMED });
@@ -245,7 +245,7 @@ it("[ERASURE-CONFIGURED] keys of the person are revoked; what names them in the 
   expect((await create(server, intake, { key: acting })).status).toBe(201);
 });
 
-it("[ERASURE-ARCHIVE] archived documents go, or lose what names the person", async () => {
+it("[ERASURE-ARCHIVE] archived documents are removed, or lose what names the person", async () => {
   await start();
   await server.putIntake({ id: "files", schema: SCHEMA as never, retention: { deleteAfterMs: 1000, archive: true } });
   const mine = await own();

@@ -30,7 +30,7 @@ const queue = async (key: string, intake: string): Promise<Loose[]> =>
   (await server.call("GET", `/reviews?intakeId=${intake}`, { key })).body.items;
 
 describe("escalation", () => {
-  it("[REVIEWS-ESCALATED] lets those of escalateTo decide, from then on and not before", async () => {
+  it("[REVIEWS-ESCALATED] lets the people in escalateTo decide, from then on and not before", async () => {
     const intake = await gated(server, [gate("legal")]);
     const { submissionId: id } = await submitted(server, intake);
     server.clock.advance(HOUR - 1);
@@ -89,7 +89,7 @@ describe("escalation", () => {
     expect(await escalations(id)).toEqual(["legal", "legal"]);
   });
 
-  it("[REVIEWS-ESCALATED-ONCE] [DELIVERY-DOWN-TIME] is made up for when nobody ran jobs at its time", async () => {
+  it("[REVIEWS-ESCALATED-ONCE] [DELIVERY-DOWN-TIME] is made up for when no worker ran at its time", async () => {
     const intake = await gated(server, [gate("legal")]);
     const waits = await submitted(server, intake);
     const decided = await submitted(server, intake);
@@ -103,7 +103,7 @@ describe("escalation", () => {
     expect(await escalations(gone.submissionId)).toEqual([]);
   });
 
-  it("[REVIEWS-ESCALATED-ONCE] a job that was taken for a gate passed meanwhile says nothing of the next gate", async () => {
+  it("[REVIEWS-ESCALATED-ONCE] a job for a gate that was passed meanwhile does not escalate the next gate", async () => {
     const intake = await gated(server, [gate("first"), gate("second")]);
     const { submissionId: id } = await submitted(server, intake);
     server.clock.advance(HOUR);
@@ -137,7 +137,7 @@ describe("definitions", () => {
       { reviewers: {}, autoApproveIf: { all: [{ var: "fields.a" }, { some: [{ var: "b" }, true] }] } },
       "autoApproveIf.all.1.some",
     ],
-  ])("[REVIEWS-DEFINITIONS] %s are refused with the place named", async (_what, part, place) => {
+  ])("[REVIEWS-DEFINITIONS] %s are refused with their location", async (_what, part, place) => {
     const reply = await server.putIntake({
       id: "never",
       approvalGates: [{ name: "check", ...part } as ApprovalGate],
@@ -146,7 +146,7 @@ describe("definitions", () => {
     expect(reply.body.error.fields.map(({ path }: Loose) => path)).toContain(`approvalGates.0.${place}`);
   });
 
-  it("[REVIEWS-DEFINITIONS] reviewers may be named before there are any", async () => {
+  it("[REVIEWS-DEFINITIONS] reviewers may be named before they exist", async () => {
     const reply = await server.putIntake({
       id: "early",
       approvalGates: [{ name: "check", reviewers: { ids: ["not-yet"], roles: ["compliance"] } }],

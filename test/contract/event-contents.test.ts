@@ -62,7 +62,7 @@ async function history(id: string, query: string): Promise<[string, Loose, Loose
 
 const readWith = (token: string, headers = {}): Promise<Reply> => server.call("GET", `/resume/${token}`, { headers });
 
-describe("a whole life", () => {
+describe("a whole lifecycle", () => {
   it("[AUDIT-F10] [EVENTS-TOKEN-STREAM] [EVENTS-PAYLOADS] every token event names the tokens, the caller and the change that it is about", async () => {
     const at = server.clock.now();
     const made = await created(server, "forms", { headers: UA });
@@ -176,7 +176,7 @@ describe("a whole life", () => {
     ]);
   });
 
-  it("[AUDIT-F10] a cancel says why, and which token ended", async () => {
+  it("[AUDIT-F10] a cancel has its reason, and which token ended", async () => {
     const { submissionId, resumeToken } = await created(server, "forms");
     const reply = await server.call("DELETE", `/resume/${resumeToken}`, {
       body: { reason: "wrong form", actor: AGENT },
@@ -235,7 +235,7 @@ describe("uses that fail", () => {
     ]);
   });
 
-  it("[AUDIT-F10] a token that nobody uses any more lapses all the same, and once", async () => {
+  it("[AUDIT-F10] a token that nobody uses any more still lapses, once", async () => {
     const { submissionId, resumeToken } = await created(server, "brief");
     const job = {
       tenant: "default",
@@ -360,7 +360,7 @@ describe("uses that fail", () => {
     ]);
   });
 
-  it("[AUDIT-F29] [AUDIT-F10] a conflict is in the history before its answer leaves, also that of a read", async () => {
+  it("[AUDIT-F29] [AUDIT-F10] a conflict is in the history before its response is sent, also for a read", async () => {
     const { submissionId, resumeToken } = await created(server, "forms");
     const set = await setFields(server, resumeToken, { name: "Ada" });
     server.clock.advance(31_000);
@@ -421,7 +421,7 @@ describe("who reads", () => {
     expect(await handed()).toHaveLength(1);
   });
 
-  it("[AUDIT-F10] what the system and operators do is no hand-off", async () => {
+  it("[AUDIT-F10] acts of the system and of operators are no hand-off", async () => {
     const { submissionId, resumeToken } = await created(server, "forms", { key, body: { ttlMs: HOUR } });
     await server.call("POST", `/submissions/${submissionId}/tokens/revoke`, { key: server.adminKey, body: {} });
     await server.call("POST", `/submissions/${submissionId}/tokens/reissue`, { key, body: {} });
@@ -445,7 +445,7 @@ describe("who reads", () => {
 });
 
 describe("keys", () => {
-  it("[EVENTS-IDEMPOTENCY-STREAM] requests that waited for their key say for how long, behind how many, and for whom", async () => {
+  it("[EVENTS-IDEMPOTENCY-STREAM] requests that waited for their key record how long, behind how many, and for whom", async () => {
     const made = await created(server, "forms");
     const { store } = server.server.core.backend;
     const { commit } = store;
@@ -486,7 +486,7 @@ describe("keys", () => {
     ]);
   });
 
-  it("[EVENTS-IDEMPOTENCY-STREAM] a key that is forgotten says how long it lived and how often it was replayed", async () => {
+  it("[EVENTS-IDEMPOTENCY-STREAM] a removed key records how long it lived and how often it was replayed", async () => {
     const at = server.clock.now();
     const made = await created(server, "forms");
     const move = { body: { idempotencyKey: `forgotten-${at}` } };
@@ -533,7 +533,7 @@ describe("keys", () => {
 });
 
 describe("where calls came from", () => {
-  it("[EVENTS-CALLERS] admins read it, and nobody else does, on no path", async () => {
+  it("[EVENTS-CALLERS] only admins can read it, on any path", async () => {
     const made = await created(server, "forms", { key, headers: UA });
     const { submissionId, resumeToken } = made;
     await readWith(resumeToken, UA);

@@ -88,7 +88,7 @@ it.each(streams)("[EVENTS-DIGESTS] every digest of the %s stream is of salt and 
   }
 });
 
-it("[EVENTS-PROOF] salts and digests come when asked for, in every form", async () => {
+it("[EVENTS-PROOF] salts and digests are included on request, in every format", async () => {
   expect((await eventsOf(server, id, "stream=all")).every((event) => !("proof" in event))).toBe(true);
   expect((await eventsOf(server, id, "stream=all&proof=false")).every((event) => !("proof" in event))).toBe(true);
   for (const { proof } of await eventsOf(server, id, "stream=all&proof=true")) {

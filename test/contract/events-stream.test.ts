@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe("forms", () => {
-  it("[EVENTS-ACCEPT] the client's Accept chooses the form, and JSON is what nobody has to ask for", async () => {
+  it("[EVENTS-ACCEPT] Accept selects the format, and JSON is the default", async () => {
     const { resumeToken } = await created(server, "forms");
     for (const [accept, type] of [
       [undefined, "application/json"],
@@ -69,18 +69,23 @@ describe("live", () => {
     await stream.close();
   });
 
-  it.each(["Last-Event-ID", "afterEventId"])("[EVENTS-SSE-RESUME] %s makes it go on after that event", async (how) => {
-    const { resumeToken, submissionId } = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
-    const set = await setFields(server, resumeToken, { note: "x" });
-    const [first, ...rest] = await eventsOf(server, submissionId, "");
-    const url = `${server.url}/resume/${set.body.resumeToken}/events`;
-    const stream =
-      how === "Last-Event-ID"
-        ? await openStream(url, { "last-event-id": first.eventId })
-        : await openStream(`${url}?afterEventId=${first.eventId}`);
-    expect((await stream.take(2)).map(({ id }) => id)).toEqual(rest.map(({ eventId }) => eventId));
-    await stream.close();
-  });
+  it.each(["Last-Event-ID", "afterEventId"])(
+    "[EVENTS-SSE-RESUME] %s makes it continue after that event",
+    async (how) => {
+      const { resumeToken, submissionId } = await created(server, "forms", {
+        body: { initialFields: { name: "Ada" } },
+      });
+      const set = await setFields(server, resumeToken, { note: "x" });
+      const [first, ...rest] = await eventsOf(server, submissionId, "");
+      const url = `${server.url}/resume/${set.body.resumeToken}/events`;
+      const stream =
+        how === "Last-Event-ID"
+          ? await openStream(url, { "last-event-id": first.eventId })
+          : await openStream(`${url}?afterEventId=${first.eventId}`);
+      expect((await stream.take(2)).map(({ id }) => id)).toEqual(rest.map(({ eventId }) => eventId));
+      await stream.close();
+    },
+  );
 
   it("[EVENTS-AFTER-UNKNOWN] an unknown Last-Event-ID is a 400, not a stream", async () => {
     const { resumeToken } = await created(server, "forms");
@@ -90,7 +95,7 @@ describe("live", () => {
     expect([reply.status, reply.body.error.type]).toEqual([400, "bad_request"]);
   });
 
-  it("[EVENTS-SSE-LIVE] what is written while the stream is open comes as it is written", async () => {
+  it("[EVENTS-SSE-LIVE] events written while the stream is open arrive as they are written", async () => {
     const made = await created(server, "forms");
     const stream = await openStream(`${server.url}/submissions/${made.submissionId}/events`, {
       authorization: `Bearer ${server.adminKey}`,
@@ -180,7 +185,7 @@ describe("live", () => {
     expect((await stream.rest()).map(({ data }) => data).join()).not.toContain("after the revocation");
   });
 
-  it("[EVENTS-SSE-LIVE] a rotated token's stream goes on, and a session's tells the end of its submission", async () => {
+  it("[EVENTS-SSE-LIVE] a stream continues when its token is rotated, and a session's stream shows the end of its submission", async () => {
     const made = await created(server, "forms");
     const { session } = await visit(server, await handOff(server, made.resumeToken));
     const byToken = await openStream(`${server.url}/resume/${made.resumeToken}/events?types=field.updated`);

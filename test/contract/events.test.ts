@@ -68,14 +68,14 @@ describe("what is shown", () => {
     expect(all).toHaveLength(apart);
   });
 
-  it("[EVENTS-TYPES] a comma list of types, of whatever stream", async () => {
+  it("[EVENTS-TYPES] a comma-separated list of types, of any stream", async () => {
     const { id } = await busy();
     const events = await eventsOf(server, id, "types=field.updated,token.created,idempotency.key.created");
     expect(new Set(typesOf(events))).toEqual(new Set(["field.updated", "token.created", "idempotency.key.created"]));
     expect(typesOf(await eventsOf(server, id, "types=submission.finalized"))).toEqual(["submission.finalized"]);
   });
 
-  it("[EVENTS-SHAPE] an event says what happened, when, by whom, and where the submission then stood", async () => {
+  it("[EVENTS-SHAPE] an event says what happened, when, by whom, and the state of the submission", async () => {
     const made = await created(server, "forms");
     const set = await setFields(
       server,
@@ -109,7 +109,7 @@ describe("what is shown", () => {
       expect(text).toContain(createHash("sha256").update(secret).digest("hex"));
   });
 
-  it("[EVENTS-MASKED] a sensitive value stands in no event, also when it fails validation", async () => {
+  it("[EVENTS-MASKED] no event contains a sensitive value, even if it fails validation", async () => {
     const made = await created(server, "private", { body: { initialFields: { ssn: "123-45-6789" } } });
     const set = await setFields(server, made.resumeToken, { ssn: "987-65-4321-987-65-4321-987-65-4321" });
     await server.call("POST", `/resume/${set.body.resumeToken}/validate`, { body: {} });
@@ -120,7 +120,7 @@ describe("what is shown", () => {
 });
 
 describe("when an event is written", () => {
-  it("[EVENTS-WITH-CHANGE] with the change that was answered, and never without it", async () => {
+  it("[EVENTS-WITH-CHANGE] with the change that was acknowledged, and never without it", async () => {
     const { store } = server.server.core.backend;
     const { resumeToken, submissionId } = await created(server, "forms");
     const length = async () => (await eventsOf(server, submissionId)).length;
@@ -150,7 +150,7 @@ describe("when an event is written", () => {
     expect((await eventsOf(server, id)).slice(0, before.length)).toEqual(before);
   });
 
-  it("[EVENTS-HANDOFF-RESUMED] [EVENTS-HANDED-OFF] the change of hands is told, both ways", async () => {
+  it("[EVENTS-HANDOFF-RESUMED] [EVENTS-HANDED-OFF] a change of hands is recorded, both ways", async () => {
     const { resumeToken, submissionId } = await created(server, "forms");
     const byHuman = await setFields(server, resumeToken, { name: "Ada" }, { body: { actor: HUMAN } });
     const handed = "types=handoff.resumed,token.handed_off";
@@ -164,7 +164,7 @@ describe("when an event is written", () => {
     expect(told.find(({ type }) => type === "handoff.resumed").actor).toMatchObject(AGENT);
   });
 
-  it("[EVENTS-TOKEN-STREAM] rotations, refusals and ends of tokens are told", async () => {
+  it("[EVENTS-TOKEN-STREAM] rotations, refusals and ends of tokens are recorded", async () => {
     const { resumeToken, submissionId } = await created(server, "forms");
     const set = await setFields(server, resumeToken, { name: "Ada" });
     await setFields(server, resumeToken, { name: "Grace" });
@@ -175,7 +175,7 @@ describe("when an event is written", () => {
     for (const type of ["token.conflict", "token.submitted", "token.expired"]) expect(types).toContain(type);
   });
 
-  it("[EVENTS-READ-AUDIT] a read with a token is told by and by", async () => {
+  it("[EVENTS-READ-AUDIT] a read with a token is recorded after a while", async () => {
     const { resumeToken, submissionId } = await created(server, "forms");
     await server.call("GET", `/resume/${resumeToken}`);
     await server.server.core.operations.flushAudit();
@@ -186,7 +186,7 @@ describe("when an event is written", () => {
     });
   });
 
-  it("[EVENTS-IDEMPOTENCY-STREAM] keys that were recorded, replayed and refused are told", async () => {
+  it("[EVENTS-IDEMPOTENCY-STREAM] keys that were recorded, replayed and refused are recorded", async () => {
     const body = { idempotencyKey: idempotencyKey("told") };
     const { resumeToken, submissionId } = await created(server, "forms", { body });
     await create(server, "forms", { body });
@@ -229,7 +229,7 @@ describe("pages and time", () => {
     expect(await eventsOf(server, submissionId, "limit=1000")).toHaveLength(106);
   });
 
-  it("[EVENTS-AFTER-UNKNOWN] an event of another submission is no place to go on from", async () => {
+  it("[EVENTS-AFTER-UNKNOWN] can't continue after an event of another submission", async () => {
     const [mine, theirs] = [await created(server, "forms"), await created(server, "forms")];
     const [foreign] = await eventsOf(server, theirs.submissionId);
     for (const after of [foreign.eventId, "evt_none", "__proto__"]) {

@@ -16,7 +16,7 @@ const sweep = () => server.server.core.operations.sweep();
 const short = { body: { ttlMs: MINUTE } };
 
 it.each(["sqlite", "memory"] as const)(
-  "[RUNNING-EXPIRY-LAZY] whoever looks finds it expired, without a sweep (%s)",
+  "[RUNNING-EXPIRY-LAZY] any access finds it expired, without a sweep (%s)",
   async (store) => {
     await start({ store });
     const looks = [
@@ -54,7 +54,7 @@ it("[RUNNING-EXPIRY-LAZY] a write that began in time is not written after it", a
   expect(typesOf(await eventsOf(server, made.submissionId, ""))).toEqual(["submission.created", "submission.expired"]);
 });
 
-it("[RUNNING-EXPIRY-SKEW] 30 seconds are left for clocks that differ", async () => {
+it("[RUNNING-EXPIRY-SKEW] clocks may differ by 30 seconds", async () => {
   await start();
   const made = await created(server, "forms", short);
   server.clock.advance(MINUTE + 29_999);
@@ -104,7 +104,7 @@ it("[RUNNING-EXPIRY-SWEEP] a server that stops does not wait for the rest of a s
   expect((await sweep()).expired).toBe(3);
 });
 
-it("[RUNNING-EXPIRY-SYSTEM] the expiry is the system's act, told with its time, one version higher", async () => {
+it("[RUNNING-EXPIRY-SYSTEM] the expiry is done by the system, recorded with its time, one version higher", async () => {
   await start();
   const made = await created(server, "forms", short);
   const expiresAt = new Date(server.clock.now() + MINUTE).toISOString();
@@ -185,7 +185,7 @@ it("[RUNNING-EXPIRY-MEND] a rejection leaves a day, however late it comes", asyn
 });
 
 it.each(["sqlite", "memory"] as const)(
-  "[RUNNING-CLEAN-UP] records that are over go in batches, live ones stay (%s)",
+  "[RUNNING-CLEAN-UP] expired records are removed in batches, live ones stay (%s)",
   async (store) => {
     await start({ store, env: { FORMBRIDGE_SWEEP_BATCH: "3" } });
     const made = await created(server, "forms");
@@ -209,7 +209,7 @@ it.each(["sqlite", "memory"] as const)(
   },
 );
 
-it("[RUNNING-CLEAN-UP] stale tokens are remembered until their own end, then forgotten in batches", async () => {
+it("[RUNNING-CLEAN-UP] stale tokens are remembered until their own expiry, then removed in batches", async () => {
   await start({ env: { FORMBRIDGE_SWEEP_BATCH: "2" } });
   await server.putIntake({ id: "hourly", tokens: { ttlMs: 60 * MINUTE } });
   const made = await created(server, "hourly", { body: { ttlMs: 365 * DAY } });
@@ -228,7 +228,7 @@ it("[RUNNING-CLEAN-UP] stale tokens are remembered until their own end, then for
   expect(counts).toEqual([2, 2, 1, 0]);
 });
 
-it("[AUDIT-F30] lists show what is overdue as expired, and find it as such, before a sweep", async () => {
+it("[AUDIT-F30] lists show overdue submissions as expired, and find them as such, before a sweep", async () => {
   await start();
   const [late, open, done] = [
     await created(server, "forms", short),

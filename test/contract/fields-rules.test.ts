@@ -93,7 +93,7 @@ describe("who may fill a field", () => {
     expect((await setFields(server, resumeToken, fields, { key: humanKey })).status).toBe(200);
   });
 
-  it("[FIELDS-HUMAN-ONLY] an agent does not take away what a human set", async () => {
+  it("[FIELDS-HUMAN-ONLY] an agent can't remove what a human set", async () => {
     const { submissionId, resumeToken } = await create(server, "filled-by", {
       key: humanKey,
       fields: { signature: "Ada" },
@@ -102,7 +102,7 @@ describe("who may fill a field", () => {
     expectError(reply, 422, "invalid");
   });
 
-  it("[FIELDS-HUMAN-ONLY] a name with a dot is no way around a field that stands before it", async () => {
+  it("[FIELDS-HUMAN-ONLY] a name with a dot does not bypass the rules of the field before it", async () => {
     const { submissionId, resumeToken } = await create(server, "filled-by", {
       key: humanKey,
       fields: { consent: { given: "yes" } },
@@ -114,7 +114,7 @@ describe("who may fill a field", () => {
     expect(field).toMatchObject({ path: "consent.note", message: "consent.note can only be set by a human." });
   });
 
-  it("[FIELDS-HUMAN-ONLY] [FIELDS-ATTRIBUTION] what an agent sends back as it was stays the human's", async () => {
+  it("[FIELDS-HUMAN-ONLY] [FIELDS-ATTRIBUTION] a value that an agent sends back unchanged stays the human's", async () => {
     const fields = { signature: "Ada", consent: { given: "yes" } };
     const { submissionId, resumeToken } = await create(server, "filled-by", { key: humanKey, fields });
     const reply = await setFields(server, resumeToken, { ...fields, name: "Ada" }, { key: agentKey });
@@ -146,7 +146,7 @@ describe("who may fill a field", () => {
     ]);
   });
 
-  it("[FIELDS-AGENT-ONLY] a human does not set what an agent fills", async () => {
+  it("[FIELDS-AGENT-ONLY] a human can't set an agent-only field", async () => {
     const { submissionId, resumeToken } = await create(server, "filled-by", { key: agentKey });
     for (const options of [{ key: humanKey }, { body: { actor: HUMAN } }]) {
       const reply = await unchangedBy(server, submissionId, () =>

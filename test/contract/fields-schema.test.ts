@@ -182,7 +182,7 @@ describe("schemas", () => {
   ];
 
   it.each(refused)(
-    "[FIELDS-SCHEMA-REFUSED] one that %s is refused, and the place named",
+    "[FIELDS-SCHEMA-REFUSED] one that %s is refused with the location of the problem",
     async (_why, schema, place) => {
       const reply = await server.putIntake({ id: "refused", schema: { type: "object", ...schema } });
       const error = expectError(reply, 422, "invalid");

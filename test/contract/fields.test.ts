@@ -79,7 +79,7 @@ describe("a patch", () => {
     expect(await storedAfter("open", first, { name: null, address: null, tags: null, extra: null })).toEqual({});
   });
 
-  it("[FIELDS-NULL-STORED] stores null where the property's own schema takes it", async () => {
+  it("[FIELDS-NULL-STORED] stores null where the property's own schema accepts it", async () => {
     expect(await storedAfter("open", { nickname: "A" }, { nickname: null })).toEqual({ nickname: null });
   });
 
@@ -116,7 +116,7 @@ describe("a patch", () => {
     expect(await storedAfter("open", '{"address.city":"Rome","address":null}')).toEqual({});
   });
 
-  it("[FIELDS-ARRAY-INDEX] names an item that is there or the next one", async () => {
+  it("[FIELDS-ARRAY-INDEX] may name an existing item or the next one", async () => {
     const items = { items: [{ amount: 1 }, { amount: 2 }] };
     expect(await storedAfter("open", items, { "items.1.amount": 5, "items.2": { amount: 3 } })).toEqual({
       items: [{ amount: 1 }, { amount: 5 }, { amount: 3 }],
@@ -157,7 +157,7 @@ describe("a patch", () => {
 });
 
 describe("what is stored and what is refused", () => {
-  it("[FIELDS-INVALID-KEPT] a value that fails validation is stored, and told", async () => {
+  it("[FIELDS-INVALID-KEPT] a value that fails validation is stored, and reported", async () => {
     const made = await create(server, "open");
     const reply = await setFields(server, made.resumeToken, { age: "old", address: "nowhere", name: "Ada" });
     expect(reply.status).toBe(200);
@@ -192,7 +192,7 @@ describe("what is stored and what is refused", () => {
     expect(made.validationErrors).toHaveLength(1);
   });
 
-  it("[FIELDS-INITIAL] what they refuse creates nothing", async () => {
+  it("[FIELDS-INITIAL] if they are refused, nothing is created", async () => {
     const count = async () =>
       (await server.call("GET", "/submissions?limit=1000", { key: server.adminKey })).body.items.length;
     const before = await count();
@@ -232,7 +232,7 @@ describe("attribution", () => {
     });
   });
 
-  it("[FIELDS-ATTRIBUTION] [FIELDS-DOT-LITERAL] a field whose name has a dot keeps its author, whatever stands beside it", async () => {
+  it("[FIELDS-ATTRIBUTION] [FIELDS-DOT-LITERAL] a field whose name has a dot keeps its author, whatever is set beside it", async () => {
     const fields = { address: { city: "Bern" }, "address.country": "CH" };
     const made = await create(server, "open", { fields });
     const set = await filled(server, made.resumeToken, { address: "Bern" }, { body: { actor: HUMAN } });
@@ -243,7 +243,7 @@ describe("attribution", () => {
     expect(last).toMatchObject({ address: { version: 2 }, "address.country": { version: 3 } });
   });
 
-  it("[FIELDS-ATTRIBUTION] what is gone is attributed to nobody", async () => {
+  it("[FIELDS-ATTRIBUTION] removed values are attributed to nobody", async () => {
     const made = await create(server, "open", { fields: { name: "Ada", address: { city: "Bern" } } });
     await filled(server, made.resumeToken, { name: null, address: null });
     expect((await record(server, made.submissionId)).attribution).toEqual({});
@@ -260,7 +260,7 @@ describe("attribution", () => {
     expect(paths.some((path) => "items.0.amount".startsWith(path))).toBe(true);
   });
 
-  it("[FIELDS-ATTRIBUTION] the history tells what was set and removed", async () => {
+  it("[FIELDS-ATTRIBUTION] the history records what was set and removed", async () => {
     const made = await create(server, "open", { fields: { name: "Ada", age: 1 } });
     await filled(server, made.resumeToken, { "address.city": "Bern", age: null });
     const { payload, actor } = (await history(server, made.submissionId)).at(-1);

@@ -40,7 +40,7 @@ const review = (id: string, key: string | undefined, body: Record<string, unknow
 
 const stateOf = async (id: string): Promise<string> => (await read(server, id, server.adminKey)).body.state;
 
-describe("the way through", () => {
+describe("passing the gates", () => {
   it("[RUNNING-GATES-ORDER] the second gate opens when the first is passed, the destination after the last", async () => {
     const intake = await gated(
       { name: "first", reviewers: { ids: ["rosa"] } },
@@ -121,7 +121,7 @@ describe("the way through", () => {
     expect(told.map(({ actor }) => actor.id).sort()).toEqual(["r1", "r2", "r3", "r4"]);
   });
 
-  it("[RUNNING-GATES-FRESH] after a rejection every gate is passed anew", async () => {
+  it("[RUNNING-GATES-FRESH] after a rejection every gate has to be passed again", async () => {
     const intake = await gated(
       { name: "first", reviewers: { ids: ["rosa", "otto"] }, requiredApprovals: 2 },
       { name: "second", reviewers: { ids: ["otto"] } },
@@ -139,7 +139,7 @@ describe("the way through", () => {
     expect((await read(server, id, server.adminKey)).body.reviewState.gate).toBe("first");
   });
 
-  it("[RUNNING-GATES-ROTATE] a review moves version and token, and is told with its reviewer", async () => {
+  it("[RUNNING-GATES-ROTATE] a review changes version and token, and is recorded with its reviewer", async () => {
     const { submissionId: id, version, resumeToken } = await submitted(await gated({ name: "check", reviewers: {} }));
     const reply = await review(id, rosa);
     expect(reply.body).toMatchObject({
@@ -195,21 +195,21 @@ describe("rules that approve", () => {
     expect(await submittedBy("other")).toBe("needs_review");
   });
 
-  it("[AUDIT-F34] an id that somebody merely declared does not satisfy a rule", async () => {
+  it("[AUDIT-F34] a declared id does not satisfy a rule", async () => {
     const byId = { name: "trusted", reviewers: {}, autoApproveIf: { "==": [{ var: "actor.id" }, "bot"] } };
     expect((await submitted(await gated(byId))).state).toBe("needs_review");
     const declared = { ...byId, autoApproveIf: { "==": [{ var: "actor.declared" }, true] } };
     expect((await submitted(await gated(declared))).state).toBe("finalized");
   });
 
-  it("[AUDIT-F34] a rule that reads a field which was left out is not met, unless it has a default", async () => {
+  it("[AUDIT-F34] a rule that reads an absent field is false, unless it has a default", async () => {
     const small = { name: "small", reviewers: {}, autoApproveIf: { "<": [{ var: "fields.amount" }, 100] } };
     expect((await submitted(await gated(small))).state).toBe("needs_review");
     const byDefault = { ...small, autoApproveIf: { "<": [{ var: ["fields.amount", 0] }, 100] } };
     expect((await submitted(await gated(byDefault))).state).toBe("finalized");
   });
 
-  it("[RUNNING-GATES-AUTO] [RUNNING-GATES-ORDER] a gate that approves by itself hands on to the next", async () => {
+  it("[RUNNING-GATES-AUTO] [RUNNING-GATES-ORDER] a gate that approves automatically passes on to the next", async () => {
     const intake = await gated(
       { name: "auto", reviewers: {}, autoApproveIf: true },
       { name: "person", reviewers: { ids: ["rosa"] } },
@@ -270,7 +270,7 @@ describe("who may", () => {
     }
   });
 
-  it("[RUNNING-GATES-KEY] tokens and declared actors review nothing", async () => {
+  it("[RUNNING-GATES-KEY] tokens and declared actors can't review", async () => {
     const { submissionId: id, resumeToken } = await submitted(await gated({ name: "check", reviewers: {} }));
     const actor = { kind: "human", id: "rosa" };
     expect((await review(id, undefined, { actor })).status).toBe(401);

@@ -22,7 +22,7 @@ async function mailed(request: Loose = {}): Promise<{ made: Loose; handoff: Loos
 const enter = (submissionId: string, code: string, email = EMAIL, rest: Loose = {}): Promise<Reply> =>
   server.call("POST", `/submissions/${submissionId}/sessions`, { body: { code, email, carrier: "header", ...rest } });
 
-it("[HANDOFF-CODE] [HANDOFF-CODE-MAILED] [HANDOFF-AT-REST] the code goes to its reader alone, and opens one session", async () => {
+it("[HANDOFF-CODE] [HANDOFF-CODE-MAILED] [HANDOFF-AT-REST] the code is sent only to its reader, and opens one session", async () => {
   const { made, handoff, code } = await mailed({ message: "Please look." });
   const { submissionId } = made;
   expect(code).toMatch(/^[0-9A-Z]{10}$/);
@@ -47,7 +47,7 @@ it("[HANDOFF-CODE] [HANDOFF-CODE-MAILED] [HANDOFF-AT-REST] the code goes to its 
   }
 });
 
-it("[HANDOFF-CODE] after its time a code opens nothing, and neither does one that was revoked", async () => {
+it("[HANDOFF-CODE] an expired or revoked code opens nothing", async () => {
   const late = await mailed();
   server.clock.advance(16 * MINUTE);
   expect(expectGone(await enter(late.made.submissionId, late.code), "token_expired").reason).toBe("ttl_elapsed");
@@ -56,7 +56,7 @@ it("[HANDOFF-CODE] after its time a code opens nothing, and neither does one tha
   expect(expectGone(await enter(made.submissionId, code), "token_expired").reason).toBe("handoff_revoked");
 });
 
-it("[HANDOFF-CODE-TRIES] five wrong codes, or five wrong addresses, and the sixth try finds it spent", async () => {
+it("[HANDOFF-CODE-TRIES] five wrong codes, or five wrong addresses, and the sixth try is refused", async () => {
   for (const wrong of [
     (id: string) => enter(id, "0000000000"),
     (id: string, code: string) => enter(id, code, "eve@example.com"),
@@ -73,13 +73,13 @@ it("[HANDOFF-CODE-TRIES] five wrong codes, or five wrong addresses, and the sixt
   }
 });
 
-it("[HANDOFF-CODE-TRIES] tries at the same moment are all counted", async () => {
+it("[HANDOFF-CODE-TRIES] simultaneous tries are all counted", async () => {
   const { made, code } = await mailed();
   await Promise.all(Array.from({ length: 8 }, () => enter(made.submissionId, "1111111111")));
   expectGone(await enter(made.submissionId, code), "token_expired");
 });
 
-it("[HANDOFF-CODE-TRIES] four wrong tries leave one; another link's tries are its own", async () => {
+it("[HANDOFF-CODE-TRIES] four wrong tries leave one; tries of another link are counted separately", async () => {
   const { made, code } = await mailed();
   await handOff(server, made.resumeToken, { kind: "magic_link", recipientEmail: "ann@example.com" });
   const annsCode = mailbox.lastCode();
@@ -89,7 +89,7 @@ it("[HANDOFF-CODE-TRIES] four wrong tries leave one; another link's tries are it
   expectGone(await enter(made.submissionId, annsCode, "ann@example.com"), "token_expired");
 });
 
-it("[HANDOFF-CODE-SAME] whatever is wrong, the answer is the same", async () => {
+it("[HANDOFF-CODE-SAME] whatever is wrong, the response is the same", async () => {
   const { made, code } = await mailed();
   const other = await create(server, "forms");
   const shown = ({ status, body }: Reply): unknown => ({ status, body });
@@ -105,7 +105,7 @@ it("[HANDOFF-CODE-SAME] whatever is wrong, the answer is the same", async () => 
   }
 });
 
-it("[HANDOFF-CODE] needs an address, and the other kinds take none", async () => {
+it("[HANDOFF-CODE] needs an address, and the other kinds accept none", async () => {
   const { resumeToken } = await create(server, "forms");
   const ask = (body: Loose) =>
     server.call("POST", `/resume/${resumeToken}/handoffs`, { body: { actor: AGENT, ...body } });
@@ -113,7 +113,7 @@ it("[HANDOFF-CODE] needs an address, and the other kinds take none", async () =>
   expectError(await ask({ kind: "magic_link", recipientEmail: "nobody" }), 400, "bad_request");
 });
 
-it("[HANDOFF-NO-MAIL] a server without e-mail says so, and records nothing", async () => {
+it("[HANDOFF-NO-MAIL] a server without e-mail reports that, and records nothing", async () => {
   const silent = await startTestServer({ store: "memory" });
   await silent.putIntake({ id: "forms" });
   const { submissionId, resumeToken } = await create(silent, "forms");
@@ -127,7 +127,7 @@ it("[HANDOFF-NO-MAIL] a server without e-mail says so, and records nothing", asy
   await silent.stop();
 });
 
-it("[HANDOFF-NO-MAIL] a mail that nobody takes is a 503, and its code is known to nobody", async () => {
+it("[HANDOFF-NO-MAIL] mail that is not accepted is a 503, and nobody knows its code", async () => {
   const { resumeToken } = await create(server, "forms");
   mailbox.broken = true;
   const body = { actor: AGENT, kind: "magic_link", recipientEmail: EMAIL };

@@ -17,7 +17,7 @@ const told = async (submissionId: string): Promise<Loose[]> =>
   (await history(server, submissionId)).filter(({ type }) => type === "handoff.completed");
 
 describe("a human's part is done", () => {
-  it("[HANDOFF-COMPLETED] by either path, with what is missing, and without moving version or token", async () => {
+  it("[HANDOFF-COMPLETED] by either path, with what is missing, and without changing version or token", async () => {
     const made = await create(server, "form");
     const handoff = await handOff(server, made.resumeToken);
     const human = await visit(server, handoff, HUMAN);
@@ -36,7 +36,7 @@ describe("a human's part is done", () => {
     expect(read.body.completedHandoff).toEqual({ handoffId: handoff.handoffId, completedAt: expect.any(String) });
   });
 
-  it("[HANDOFF-COMPLETED] said again it is said once, until something was written in between", async () => {
+  it("[HANDOFF-COMPLETED] reported twice it is recorded once, unless something was written in between", async () => {
     const made = await create(server, "form");
     const handoff = await handOff(server, made.resumeToken);
     const human = await visit(server, handoff, HUMAN);
@@ -51,7 +51,7 @@ describe("a human's part is done", () => {
     expect((await told(made.submissionId)).map(({ payload }) => payload.missingFields)).toEqual([["name"], []]);
   });
 
-  it("[HANDOFF-COMPLETED] by whoever opened a direct link, with its token or the one after it", async () => {
+  it("[HANDOFF-COMPLETED] by the person who opened a direct link, with its token or the one after it", async () => {
     const made = await create(server, "form");
     const { handoffId, url } = await handOff(server, made.resumeToken, { kind: "direct" });
     const [, , submissionId, token = ""] = new URL(url).pathname.split("/");
@@ -88,7 +88,7 @@ describe("a human's part is done", () => {
     ]);
   });
 
-  it("[HANDOFF-COMPLETED] is nobody else's to say", async () => {
+  it("[HANDOFF-COMPLETED] can't be reported by anybody else", async () => {
     const made = await create(server, "form");
     const [one, other] = [await handOff(server, made.resumeToken), await handOff(server, made.resumeToken)];
     const human = await visit(server, one, HUMAN);
@@ -100,7 +100,7 @@ describe("a human's part is done", () => {
   });
 });
 
-describe("who is at it", () => {
+describe("who is working on it", () => {
   it("[HANDOFF-ACTIVITY] the record names who wrote within the last minute", async () => {
     const made = await create(server, "form");
     const human = await visit(server, await handOff(server, made.resumeToken), HUMAN);
@@ -136,7 +136,7 @@ describe("a link for later", () => {
     expectError(asAnother, 403, "forbidden");
   });
 
-  it("[HANDOFF-LATER] it hands on neither the token nor the form", async () => {
+  it("[HANDOFF-LATER] it passes on neither the token nor the form", async () => {
     const made = await create(server, "form");
     const human = await visit(server, await handOff(server, made.resumeToken), HUMAN);
     for (const body of [{ kind: "direct" }, { allowedActors: [{ kind: "human", id: "eve" }] }]) {

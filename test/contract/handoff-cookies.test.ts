@@ -41,7 +41,7 @@ async function browse(): Promise<{
 }
 
 describe("the exchange", () => {
-  it("[HANDOFF-EXCHANGE] gives a session of its own; the link's id opens nothing else, and can be exchanged again", async () => {
+  it("[HANDOFF-EXCHANGE] gives a separate session; the link's id opens nothing else, and can be exchanged again", async () => {
     const { submissionId, resumeToken } = await create(server, "forms");
     const made = await handOff(server, resumeToken);
     const link = inLink(made.url);
@@ -97,7 +97,7 @@ describe("the exchange", () => {
     await proxied.stop();
   });
 
-  it("[HANDOFF-HEADER] as a header it comes in the body, this once, and without a cookie", async () => {
+  it("[HANDOFF-HEADER] as a header it is returned once in the body, without a cookie", async () => {
     const { resumeToken } = await create(server, "forms");
     const reply = await openSession(server, await handOff(server, resumeToken), { carrier: "header" });
     expect(reply.headers).not.toHaveProperty("set-cookie");
@@ -120,7 +120,7 @@ describe("the exchange", () => {
     expect(wrote.status).toBe(200);
   });
 
-  it("[HANDOFF-ORIGIN] a page of another origin can't slip its visitor a session", async () => {
+  it("[HANDOFF-ORIGIN] a page of another origin can't plant a session on its visitor", async () => {
     const { resumeToken } = await create(server, "forms");
     const made = await handOff(server, resumeToken);
     for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1"]) {
@@ -150,7 +150,7 @@ describe("with the cookie", () => {
     expect((await call("POST", "/submit", submit)).body.state).toBe("finalized");
   });
 
-  it("[HANDOFF-ORIGIN] what a caller says itself counts more: a key or token beside the cookie needs no Origin", async () => {
+  it("[HANDOFF-ORIGIN] explicit credentials take precedence: a key or token beside the cookie needs no Origin", async () => {
     const { made, call } = await browse();
     const keyed = await call("GET", "", { key: server.adminKey });
     expect(keyed.body.resumeToken).toBe(made.resumeToken);
@@ -169,7 +169,7 @@ describe("with the cookie", () => {
     expectError(await server.call("GET", at, { headers: elsewhere }), 401, "unauthorized");
   });
 
-  it("[RUNNING-CLEAR-TEXT] over a wire that others can read, links, cookies and sessions are refused", async () => {
+  it("[RUNNING-CLEAR-TEXT] over a connection that others can read, links, cookies and sessions are refused", async () => {
     const { made, opened } = await browse();
     const handoff = await handOff(server, made.resumeToken);
     const human = await visit(server, handoff);

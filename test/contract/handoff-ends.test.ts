@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const make = (fields: Loose = {}, intake = "forms"): Promise<Loose> => create(server, intake, { fields });
 
 describe("when a session ends", () => {
-  it("[HANDOFF-EXPIRED] [HANDOFF-TTL] by its own time, which a QR code's session counts from its opening", async () => {
+  it("[HANDOFF-EXPIRED] [HANDOFF-TTL] at its own expiry, which for a QR code's session counts from its opening", async () => {
     const { submissionId, resumeToken } = await make();
     const plain = await handOff(server, resumeToken, { expiresInMs: HOUR });
     const [human, qr] = [await visit(server, plain), await handOff(server, resumeToken, { kind: "qr" })];
@@ -38,7 +38,7 @@ describe("when a session ends", () => {
     expect((await scanned.fill({ note: "in time" }, 1)).status).toBe(200);
   });
 
-  it("[HANDOFF-REVOKED] by a revocation, at once: link, reads and writes; the others go on", async () => {
+  it("[HANDOFF-REVOKED] by a revocation, at once: link, reads and writes; the others continue", async () => {
     const { submissionId, resumeToken } = await make();
     const [one, two] = [await handOff(server, resumeToken), await handOff(server, resumeToken)];
     const [first, again, other] = [await visit(server, one), await visit(server, one), await visit(server, two)];
@@ -70,7 +70,7 @@ describe("when a session ends", () => {
     expectError(nothing, 404, "not_found");
   });
 
-  it("[HANDOFF-REVOKED] a write and a revocation at the same moment: the write is before it, or not at all", async () => {
+  it("[HANDOFF-REVOKED] a write and a revocation at the same time: the write commits before it, or not at all", async () => {
     for (let round = 0; round < 10; round++) {
       const { submissionId, resumeToken } = await make();
       const handoff = await handOff(server, resumeToken);
@@ -104,7 +104,7 @@ describe("when a session ends", () => {
     }
   });
 
-  it("[HANDOFF-ENDS] with the submission, of which it still reads what became, and not while it waits for a reviewer", async () => {
+  it("[HANDOFF-ENDS] with the submission, whose outcome it can still read, and not while it waits for a reviewer", async () => {
     const { submissionId, resumeToken } = await make({ name: "Ada" }, "gated");
     const handoff = await handOff(server, resumeToken);
     const human = await visit(server, handoff);
@@ -128,7 +128,7 @@ describe("when a session ends", () => {
   });
 });
 
-it("[HANDOFF-AUDITED] opening, reading and revoking are told in the token stream, a second revocation is not", async () => {
+it("[HANDOFF-AUDITED] opening, reading and revoking are recorded in the token stream, a second revocation is not", async () => {
   const { submissionId, resumeToken } = await make();
   const handoff = await handOff(server, resumeToken);
   const human = await visit(server, handoff, JANE);
@@ -150,7 +150,7 @@ it("[HANDOFF-AUDITED] opening, reading and revoking are told in the token stream
   expect(allOf(await human.call("GET", ""))).not.toContain(human.session);
 });
 
-it("[HANDOFF-FORGOTTEN] what is long over is swept away, and then unknown", async () => {
+it("[HANDOFF-FORGOTTEN] ended ones are removed after a long time, and then unknown", async () => {
   const made = await create(server, "forms", { ttlMs: 300 * DAY });
   const handoff = await handOff(server, made.resumeToken);
   const human = await visit(server, handoff);

@@ -37,7 +37,7 @@ afterAll(() => server.stop());
 
 const make = (fields: Loose = {}): Promise<Loose> => create(server, "forms", { fields });
 
-it("[HANDOFF-RESUMED] [HANDOFF-SURVIVES] [HANDOFF-HUMAN] an agent begins, a human goes on, the agent submits", async () => {
+it("[HANDOFF-RESUMED] [HANDOFF-SURVIVES] [HANDOFF-HUMAN] an agent begins, a human continues, the agent submits", async () => {
   const key = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "onboarder" } });
   const made = await create(server, "forms", { key, fields: { name: "Acme", ssn: "123" } });
   const { submissionId, resumeToken } = made;
@@ -76,7 +76,7 @@ it("[HANDOFF-RESUMED] [HANDOFF-SURVIVES] [HANDOFF-HUMAN] an agent begins, a huma
 });
 
 describe("what a session may do", () => {
-  it("[HANDOFF-ENOUGH] [HANDOFF-NO-TOKEN] everything that takes a token, and no answer has one", async () => {
+  it("[HANDOFF-ENOUGH] [HANDOFF-NO-TOKEN] everything that accepts a token, and no response contains one", async () => {
     const { resumeToken } = await make({ name: "Ada" });
     const human = await visit(server, await handOff(server, resumeToken));
     const key = { "idempotency-key": "session-submit" };
@@ -109,7 +109,7 @@ describe("what a session may do", () => {
     expect((await modified.call("GET", "", { headers: { "if-none-match": '"1"' } })).status).toBe(200);
   });
 
-  it("[HANDOFF-VERSION] a write names the version it was made on: 428 without, 409 with what changed when stale", async () => {
+  it("[HANDOFF-VERSION] a write names the version it is based on: 428 without, 409 with what changed when stale", async () => {
     const { submissionId, resumeToken } = await make({ name: "Ada", ssn: "12" });
     const human = await visit(server, await handOff(server, resumeToken));
     for (const [method, suffix, body] of [
@@ -138,7 +138,7 @@ describe("what a session may do", () => {
     expectError(both, 400, "bad_request");
   });
 
-  it("[HANDOFF-ONE-WINS] two humans on one version: one writes, the other learns what changed", async () => {
+  it("[HANDOFF-ONE-WINS] two humans on one version: one writes, the other is shown what changed", async () => {
     const { resumeToken } = await make();
     const humans = await Promise.all(
       ["ann", "bob"].map(async (id) => visit(server, await handOff(server, resumeToken), { kind: "human", id })),
@@ -149,7 +149,7 @@ describe("what a session may do", () => {
     expect(lost?.body.error.conflictDetails.fields).toEqual(["note"]);
   });
 
-  it("[HANDOFF-REPLAY] a session gets its own recorded answers again, and nobody else's", async () => {
+  it("[HANDOFF-REPLAY] a session gets its own recorded responses again, and nobody else's", async () => {
     const { resumeToken } = await make();
     const human = await visit(server, await handOff(server, resumeToken));
     const body = { fields: { note: "same" }, idempotencyKey: "shared-by-both" };
@@ -167,7 +167,7 @@ describe("what a session may do", () => {
 });
 
 describe("who a session is", () => {
-  it("[HANDOFF-ACTORS] [HANDOFF-HUMAN] any human without a list, who says who, and one of the list with it, proven", async () => {
+  it("[HANDOFF-ACTORS] [HANDOFF-HUMAN] any human without a list, who names themselves, and one of the list with it, identified", async () => {
     const { submissionId, resumeToken } = await make();
     const open = await handOff(server, resumeToken);
     expectError(await openSession(server, open, { actor: AGENT }), 403, "forbidden");
@@ -197,7 +197,7 @@ describe("who a session is", () => {
     expectError(await openSession(server, few), 410, "token_expired");
   });
 
-  it("[HANDOFF-FOREIGN] the session of another submission or tenant is as unknown as one that never was", async () => {
+  it("[HANDOFF-FOREIGN] the session of another submission or tenant looks like an unknown one", async () => {
     const [mine, theirs] = [await make(), await make()];
     const human = await visit(server, await handOff(server, theirs.resumeToken));
     const foreignAdmin = await server.makeKey({ roles: ["admin"], actor: JANE as never, tenant: "elsewhere" });

@@ -18,7 +18,7 @@ afterAll(() => server.stop());
 const make = (fields = {}): Promise<Loose> => create(server, "forms", { fields });
 
 describe("making a hand-off", () => {
-  it("[HANDOFF-KINDS] [HANDOFF-NO-ROTATION] answers link, app link and end, and leaves version and token", async () => {
+  it("[HANDOFF-KINDS] [HANDOFF-NO-ROTATION] returns link, app link and expiry, and keeps version and token", async () => {
     const made = await make();
     const { submissionId, resumeToken, version } = made;
     const usual = await handOff(server, resumeToken);
@@ -73,7 +73,7 @@ describe("making a hand-off", () => {
     expectError(late, 410, "cancelled");
   });
 
-  it("[HANDOFF-EVENT] [HANDOFF-AT-REST] the history tells of the link, and no secret; neither does the database", async () => {
+  it("[HANDOFF-EVENT] [HANDOFF-AT-REST] the history records the link without its secret; so does the database", async () => {
     const { submissionId, resumeToken } = await make();
     const allowedActors = [{ kind: "human", id: "jane", name: "Jane Roe" }];
     const made = await handOff(server, resumeToken, { allowedActors, message: "a-secret-message" });
@@ -122,7 +122,7 @@ describe("making a hand-off", () => {
     expectError(over, 409, "conflict");
   });
 
-  it("[HANDOFF-TTL] a hand-off's time is within bounds, and within its submission's", async () => {
+  it("[HANDOFF-TTL] a hand-off's time to live is within bounds, and within its submission's", async () => {
     const { resumeToken } = await make();
     const asked = (expiresInMs: number) =>
       server.call("POST", `/resume/${resumeToken}/handoffs`, { body: { actor: AGENT, expiresInMs } });
@@ -135,7 +135,7 @@ describe("making a hand-off", () => {
     expect(bounded.expiresAt).toBe(short.expiresAt);
   });
 
-  it("[HANDOFF-MANY] 20 open ones are enough; revoking one makes room", async () => {
+  it("[HANDOFF-MANY] 20 open ones are the limit; revoking one makes room", async () => {
     const { resumeToken } = await make();
     const all = [];
     for (let count = 0; count < 20; count++) all.push(await handOff(server, resumeToken));
@@ -175,7 +175,7 @@ describe("as an image", () => {
     return { size, rgba };
   }
 
-  it("[HANDOFF-QR] SVG and PNG both read as the link, of every kind", async () => {
+  it("[HANDOFF-QR] SVG and PNG both contain the link, for every kind", async () => {
     const { resumeToken } = await make();
     const qr = await handOff(server, resumeToken, { kind: "qr" });
     const fromSvg = drawn(qr.qr.svg);
@@ -194,7 +194,7 @@ describe("as an image", () => {
 });
 
 describe("links", () => {
-  it("[HANDOFF-LINK-FORMS] each form answers, with hints or without", async () => {
+  it("[HANDOFF-LINK-FORMS] each form works, with hints or without", async () => {
     const { submissionId, resumeToken } = await make({ name: "Ada" });
     const hints = "hint=insurance&intake=elsewhere";
     for (const path of [
@@ -256,7 +256,7 @@ describe("who hands over", () => {
     }
   });
 
-  it("[HANDOFF-LIST] tells state and visitors, to token and key, and no secret", async () => {
+  it("[HANDOFF-LIST] shows state and visitors, to token and key, and no secret", async () => {
     const { submissionId, resumeToken } = await make();
     const first = await handOff(server, resumeToken, { allowedActors: [{ type: "human", id: "jane" }] });
     const human = await visit(server, first);

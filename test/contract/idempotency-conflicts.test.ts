@@ -157,7 +157,7 @@ describe("what is recorded", () => {
     expect(types.filter((type) => type === "validation.failed")).toHaveLength(1);
   });
 
-  it("[IDEMPOTENCY-MENDED-422] the mended submission is submitted under the same key", async () => {
+  it("[IDEMPOTENCY-MENDED-422] the corrected submission is submitted under the same key", async () => {
     const { resumeToken } = await created(server, "forms");
     expect((await submit(server, resumeToken, "mended-1")).status).toBe(422);
     const mended = await setFields(server, resumeToken, { name: "Ada" });

@@ -74,7 +74,7 @@ describe("many at once", () => {
     }
   });
 
-  it("[AUDIT-F4] simultaneous replays of a create each answer a count of their own", async () => {
+  it("[AUDIT-F4] simultaneous replays of a create each return their own count", async () => {
     const server = await start();
     const body = { idempotencyKey: idempotencyKey("counted"), initialFields: { name: "Ada" } };
     const { submissionId } = await created(server, "forms", { body });
@@ -144,7 +144,7 @@ describe("many at once", () => {
   });
 });
 
-describe("who waits for a key's holder", () => {
+describe("a caller that waits for a key's holder", () => {
   const WAIT = { FORMBRIDGE_KEY_WAIT_MS: "300" };
 
   async function expectLocked(call: () => Promise<Reply>): Promise<void> {

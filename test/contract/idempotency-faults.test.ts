@@ -63,7 +63,7 @@ describe("many at once", () => {
     expect(events.body.events).toHaveLength(1);
   });
 
-  it("[IDEMPOTENCY-WAIT-LIMIT] who waited too long gets a retryable 503 locked, and the replay later", async () => {
+  it("[IDEMPOTENCY-WAIT-LIMIT] a caller that waited too long gets a retryable 503 locked, and the replay later", async () => {
     const server = await start({ store: "memory", env: { FORMBRIDGE_KEY_WAIT_MS: "50" } });
     const commits = holdCommits(server);
     const body = { idempotencyKey: idempotencyKey("slow") };
@@ -78,7 +78,7 @@ describe("many at once", () => {
     expect((await create(server, "forms", { body })).body._idempotent).toBe(true);
   });
 
-  it("[IDEMPOTENCY-WAITERS-LIMIT] more than may queue wait all the same: for the replay, or until the full wait is over", async () => {
+  it("[IDEMPOTENCY-WAITERS-LIMIT] calls beyond the queue's limit still wait: for the replay, or until the full wait is over", async () => {
     const env = { FORMBRIDGE_MAX_KEY_WAITERS: "2", FORMBRIDGE_KEY_WAIT_MS: "500" };
     const server = await start({ store: "memory", env });
     const commits = holdCommits(server);
@@ -150,7 +150,7 @@ describe("faults", () => {
     for (const secret of [...keys, ...tokens]) expect(atRest).not.toContain(secret);
   });
 
-  it("[IDEMPOTENCY-CRASH] [IDEMPOTENCY-NO-LOCK-LEFT] kill -9 under load, restart, retry: every call happened once", async () => {
+  it("[IDEMPOTENCY-CRASH] [IDEMPOTENCY-NO-LOCK-LEFT] kill -9 under load, restart, retry: every call was executed once", async () => {
     const folder = tempFolder();
     closers.push(folder.remove);
     const adminKey = `fbk_${"a".repeat(43)}`;

@@ -18,8 +18,8 @@ const filled = { body: { initialFields: { name: "Ada" } } };
 const conflictsOf = (submissionId: string) =>
   eventsOf(server, submissionId, "stream=idempotency&types=idempotency.conflict");
 
-describe("a submit whose answer got lost", () => {
-  it("[IDEMPOTENCY-SAME-SUBMIT] is replayed to the one who reads the new token and retries", async () => {
+describe("a submit whose response got lost", () => {
+  it("[IDEMPOTENCY-SAME-SUBMIT] is replayed to a caller who reads the new token and retries", async () => {
     const { resumeToken, submissionId } = await created(server, "forms", { key: agentKey, ...filled });
     const lost = await submit(server, resumeToken, "lost-answer", { key: agentKey });
     const { body } = await read(server, submissionId, agentKey);
@@ -30,7 +30,7 @@ describe("a submit whose answer got lost", () => {
     expect(await eventsOf(server, submissionId, "types=submission.submitted")).toHaveLength(1);
   });
 
-  it("[IDEMPOTENCY-SAME-SUBMIT] is replayed to the bearer of the current token alone", async () => {
+  it("[IDEMPOTENCY-SAME-SUBMIT] is replayed only to the holder of the current token", async () => {
     const { resumeToken } = await created(server, "forms", filled);
     const done = await submit(server, resumeToken, "bearer-retries");
     const retried = await submit(server, done.body.resumeToken, "bearer-retries");
@@ -59,7 +59,7 @@ describe("a submit whose answer got lost", () => {
   });
 });
 
-describe("[AUDIT-F20] what a replay leaves", () => {
+describe("[AUDIT-F20] the event of a replay", () => {
   it("is numbered by its own key and names the event of the original", async () => {
     const body = { idempotencyKey: idempotencyKey("numbered"), initialFields: { name: "Ada" } };
     const { resumeToken, submissionId } = await created(server, "forms", { body });
@@ -125,7 +125,7 @@ describe("[AUDIT-F20] the conflict of a create", () => {
     ]);
   });
 
-  it("of a write is told where the key is held, not in a stranger's history", async () => {
+  it("of a write is recorded where the key is held, not in another submission's history", async () => {
     const move = { key: agentKey, body: { idempotencyKey: "write-conflict" } };
     const holder = await created(server, "forms", { key: agentKey });
     const other = await created(server, "forms", { key: agentKey });
@@ -136,12 +136,12 @@ describe("[AUDIT-F20] the conflict of a create", () => {
   });
 });
 
-describe("[AUDIT-F20] an intake with keys switched off", () => {
+describe("[AUDIT-F20] an intake with keys disabled", () => {
   it.each([
     ["malformed", "has a space"],
     ["empty", ""],
     ["too long", "k".repeat(256)],
-  ])("does not look at a %s key, except on submit", async (_what, bad) => {
+  ])("does not check a %s key, except on submit", async (_what, bad) => {
     const move = { body: { idempotencyKey: bad } };
     const { resumeToken, _idempotent } = await created(server, "unguarded", {
       body: { ...move.body, initialFields: { name: "Ada" } },

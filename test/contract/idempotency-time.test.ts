@@ -5,7 +5,7 @@ import { create, created, idempotencyKey, setFields, submit } from "../support/m
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe("how long an answer is kept", () => {
+describe("how long a response is kept", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
@@ -25,14 +25,14 @@ describe("how long an answer is kept", () => {
     return "free";
   }
 
-  it("[IDEMPOTENCY-RETENTION] a setFields answer is kept 24 hours, to the millisecond", async () => {
+  it("[IDEMPOTENCY-RETENTION] a setFields response is kept 24 hours, to the millisecond", async () => {
     await server.putIntake({ id: "kept-24h" });
     await server.putIntake({ id: "free-24h" });
     expect(await keyAfter("kept-24h", DAY - 1)).toBe("kept");
     expect(await keyAfter("free-24h", DAY)).toBe("free");
   });
 
-  it("[IDEMPOTENCY-RETENTION] a replay does not prolong a record's life", async () => {
+  it("[IDEMPOTENCY-RETENTION] a replay does not extend a record's life", async () => {
     await server.putIntake({ id: "no-longer" });
     const { resumeToken } = await created(server, "no-longer");
     const move = { body: { idempotencyKey: "no-longer" } };
@@ -94,7 +94,7 @@ describe("how long an answer is kept", () => {
     expect(late.headers).not.toHaveProperty("x-resume-token");
   });
 
-  it("[IDEMPOTENCY-EXPIRED-CREATE] after a good end or a cancel the create still answers", async () => {
+  it("[IDEMPOTENCY-EXPIRED-CREATE] after another end or a cancel the create is still replayed", async () => {
     const cancelled = { idempotencyKey: idempotencyKey("cancelled") };
     const finalized = { idempotencyKey: idempotencyKey("finalized"), initialFields: { name: "Ada" } };
     const one = await created(server, "forms", { body: cancelled });
@@ -111,7 +111,7 @@ describe("how long an answer is kept", () => {
     ]);
   });
 
-  it("[IDEMPOTENCY-TEST-TTL] where test headers are on, a record may be asked to live shorter", async () => {
+  it("[IDEMPOTENCY-TEST-TTL] with test headers enabled, a record may have a shorter life", async () => {
     const move = {
       body: { idempotencyKey: idempotencyKey("short-lived") },
       headers: { "x-idempotency-ttl": "1000" },
@@ -140,7 +140,7 @@ describe("how long an answer is kept", () => {
 });
 
 describe("settings", () => {
-  it("[IDEMPOTENCY-TEST-TTL] where test headers are off, the header changes nothing", async () => {
+  it("[IDEMPOTENCY-TEST-TTL] with test headers disabled, the header has no effect", async () => {
     const server = await startTestServer({ store: "memory", env: { FORMBRIDGE_ALLOW_TEST_HEADERS: "0" } });
     await server.putIntake({ id: "forms" });
     const move = { body: { idempotencyKey: idempotencyKey("honest") }, headers: { "x-idempotency-ttl": "1000" } };
@@ -150,7 +150,7 @@ describe("settings", () => {
     await server.stop();
   });
 
-  it("[IDEMPOTENCY-RETENTION-SETTING] one setting is the life of a record and its life beyond the end", async () => {
+  it("[IDEMPOTENCY-RETENTION-SETTING] one setting is both the life of a record and its life after the end", async () => {
     const server = await startTestServer({ store: "memory", env: { FORMBRIDGE_IDEMPOTENCY_TTL_MS: String(HOUR) } });
     await server.putIntake({ id: "forms" });
     const body = { idempotencyKey: idempotencyKey("hour") };

@@ -88,7 +88,7 @@ describe("where a key comes from", () => {
     expect((await server.call("GET", `/resume/${resumeToken}`)).body.version).toBe(1);
   });
 
-  it("[IDEMPOTENCY-KEY-FORMAT] keys of 1 and of 255 characters are good", async () => {
+  it("[IDEMPOTENCY-KEY-FORMAT] keys of 1 and of 255 characters are valid", async () => {
     for (const good of ["!", "~".repeat(255)]) {
       const reply = await create(server, "forms", { key: agentKey, body: { idempotencyKey: good } });
       expect(reply.status).toBe(201);
@@ -104,7 +104,7 @@ describe("where a key comes from", () => {
 });
 
 describe("replays", () => {
-  it("[IDEMPOTENCY-MARK] an answer tells of its key, and only of a key", async () => {
+  it("[IDEMPOTENCY-MARK] a response mentions its key, and only if there is one", async () => {
     const body = { idempotencyKey: idempotencyKey("marked") };
     expect((await create(server, "forms")).body).not.toHaveProperty("_idempotent");
     expect((await create(server, "forms", { body })).body._idempotent).toBe(false);
@@ -122,7 +122,7 @@ describe("replays", () => {
     expect((await submit(server, keyed.body.resumeToken, "marked")).body._idempotent).toBe(false);
   });
 
-  it("[IDEMPOTENCY-REPLAY-CREATE] a repeated create answers with the submission as it stands now", async () => {
+  it("[IDEMPOTENCY-REPLAY-CREATE] a repeated create returns the current submission", async () => {
     const body = { idempotencyKey: idempotencyKey("again-1"), initialFields: { note: "draft" } };
     const first = await create(server, "forms", { body });
     expect(first.body.replayCount).toBe(0);
@@ -142,7 +142,7 @@ describe("replays", () => {
     expect(await count()).toBe(before);
   });
 
-  it("[IDEMPOTENCY-REPLAY-SET-FIELDS] a repeated setFields answers as recorded, whatever came after", async () => {
+  it("[IDEMPOTENCY-REPLAY-SET-FIELDS] a repeated setFields returns the recorded response, whatever was written since", async () => {
     const { resumeToken, submissionId } = await created(server, "forms");
     const move = { body: { idempotencyKey: "set-1" } };
     const first = await setFields(server, resumeToken, { name: "Ada" }, move);
@@ -154,7 +154,7 @@ describe("replays", () => {
     expect((await read(server, submissionId, server.adminKey)).body.fields).toEqual({ name: "Grace" });
   });
 
-  it("[IDEMPOTENCY-REPLAY-SUBMIT] a repeated submit answers as recorded and submits nothing", async () => {
+  it("[IDEMPOTENCY-REPLAY-SUBMIT] a repeated submit returns the recorded response and submits nothing", async () => {
     const { resumeToken, submissionId } = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
     const first = await submit(server, resumeToken, "submit-1");
     expect([first.status, first.body.state]).toEqual([200, "finalized"]);
@@ -166,7 +166,7 @@ describe("replays", () => {
     expect(types.filter((type) => type === "submission.submitted")).toHaveLength(1);
   });
 
-  it("[IDEMPOTENCY-REPLAY-HEADERS] only replays carry the marks of a replay", async () => {
+  it("[IDEMPOTENCY-REPLAY-HEADERS] only replays are marked as replays", async () => {
     const body = { idempotencyKey: idempotencyKey("headers") };
     const recordedAt = new Date(server.clock.now()).toISOString();
     const first = await create(server, "forms", { body });

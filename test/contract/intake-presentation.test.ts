@@ -92,7 +92,7 @@ describe("what is shown of an intake", () => {
   });
 
   it.each(["data:image/svg+xml;base64,PHN2Zy8+", "/static/logo.png"])(
-    "[RUNNING-INTAKES-PRESENTATION] the logo %s is taken",
+    "[RUNNING-INTAKES-PRESENTATION] the logo %s is accepted",
     async (logo) => {
       expect((await put({ branding: { logo } })).status).toBe(201);
     },

@@ -20,7 +20,7 @@ const put = (definition: Loose, key = server.adminKey) =>
   server.call("PUT", `/intakes/${definition.id}`, { key, body: definition });
 
 describe("reading", () => {
-  it("[RUNNING-INTAKES-LIST] the list tells what there is and where it comes from", async () => {
+  it("[RUNNING-INTAKES-LIST] the list shows what there is and where it comes from", async () => {
     await server.putIntake({ id: "listed", access: "key", description: "For the list" });
     const { items } = (await get("/intakes?limit=1000")).body;
     expect(items.find(({ id }: Loose) => id === "listed")).toEqual({
@@ -104,7 +104,7 @@ describe("putting", () => {
     expect((await get("/intakes/same")).body).toEqual(before);
   });
 
-  it("[RUNNING-INTAKES-VERSION] every change needs another version, and a lower one will do", async () => {
+  it("[RUNNING-INTAKES-VERSION] every change needs another version, which may be lower", async () => {
     const base = { ...minimalIntake("versioned"), version: "5" };
     await put(base);
     for (const change of [{ name: "Other" }, { schema: { type: "object" } }, { access: "key" }, { ttlMs: 60_000 }]) {
@@ -115,7 +115,7 @@ describe("putting", () => {
     expect((await put({ ...base, name: "Other", version: "4" })).status).toBe(200);
   });
 
-  it("[RUNNING-INTAKES-REFUSED] what can't be used is refused with every place named", async () => {
+  it("[RUNNING-INTAKES-REFUSED] an unusable definition is refused with every location", async () => {
     const bad: [Record<string, unknown>, string][] = [
       [{ schema: { type: "object", properties: { a: { type: "strin" } } } }, "schema.properties.a"],
       [
@@ -147,7 +147,7 @@ describe("putting", () => {
     expect((await get("/intakes/refused")).status).toBe(404);
   });
 
-  it("[RUNNING-INTAKES-MAX-FIELDS] 500 fields are taken, 501 are not", async () => {
+  it("[RUNNING-INTAKES-MAX-FIELDS] 500 fields are accepted, 501 are not", async () => {
     const withFields = (count: number) => ({
       ...minimalIntake("wide"),
       schema: {
@@ -166,7 +166,7 @@ describe("putting", () => {
 describe("the folder", () => {
   const contact = JSON.parse(readFileSync(join(EXAMPLES, "contact.json"), "utf8"));
 
-  it("[RUNNING-INTAKES-FOLDER-OWNS] its intakes can't be put or retired, and saying the same is fine", async () => {
+  it("[RUNNING-INTAKES-FOLDER-OWNS] its intakes can't be changed or retired, and putting the same is fine", async () => {
     const other = await put({ ...contact, version: "99", name: "Mine" });
     expect([other.status, other.body.error.type]).toEqual([409, "conflict"]);
     expect((await put(contact)).status).toBe(200);
@@ -175,7 +175,7 @@ describe("the folder", () => {
     expect((await get("/intakes/contact")).body.intake).toMatchObject({ version: contact.version, source: "folder" });
   });
 
-  it("[RUNNING-INTAKES-FOLDER-CHANGED] a definition that changed under its version stops the start", async () => {
+  it("[RUNNING-INTAKES-FOLDER-CHANGED] a definition changed without a new version stops the start", async () => {
     const [data, intakes] = [tempFolder(), tempFolder()];
     const env = { FORMBRIDGE_DATA: data.path, FORMBRIDGE_INTAKES: intakes.path };
     cpSync(EXAMPLES, intakes.path, { recursive: true });
@@ -199,7 +199,7 @@ describe("the folder", () => {
 });
 
 describe("retiring", () => {
-  it("[RUNNING-INTAKES-RETIRE] no new submissions, and the running ones go on", async () => {
+  it("[RUNNING-INTAKES-RETIRE] no new submissions, and existing ones continue", async () => {
     await server.putIntake({ id: "leaving" });
     const made = await created(server, "leaving");
     const retired = await server.call("DELETE", "/intakes/leaving", { key: server.adminKey });
@@ -214,7 +214,7 @@ describe("retiring", () => {
     expect((await server.call("DELETE", "/intakes/leaving", { key: server.adminKey })).status).toBe(200);
   });
 
-  it("[RUNNING-INTAKES-RETIRE] a public intake that is retired is a 404 for those without a key too", async () => {
+  it("[RUNNING-INTAKES-RETIRE] a public intake that is retired is a 404 without a key, too", async () => {
     await server.putIntake({ id: "was-public" });
     expect((await create(server, "was-public")).status).toBe(201);
     await server.call("DELETE", "/intakes/was-public", { key: server.adminKey });
@@ -235,7 +235,7 @@ describe("retiring", () => {
     }
   });
 
-  it("[RUNNING-INTAKES-FROZEN] a submission keeps schema, time and version of its beginning", async () => {
+  it("[RUNNING-INTAKES-FROZEN] a submission keeps the schema, time to live and version it was created with", async () => {
     await server.putIntake({ id: "frozen" });
     const made = await created(server, "frozen");
     await server.putIntake({
@@ -256,7 +256,7 @@ describe("retiring", () => {
   });
 });
 
-it("[RUNNING-INTAKES-SEALED] the secrets of a definition are nowhere at rest, and the definition stays what it was", async () => {
+it("[RUNNING-INTAKES-SEALED] the secrets of a definition are not stored in clear, and the definition is unchanged", async () => {
   const sealed = {
     id: "sealed-receivers",
     destination: {

@@ -31,7 +31,7 @@ it("[JWT-KEYS-CACHED] many tokens, also at once, are one fetch", async () => {
   expect(scene.issuer.fetches()).toBe(1);
 });
 
-it("[JWT-KEYS-UNKNOWN] however many unknown keys are named, the issuer is asked once in a cool-down", async () => {
+it("[JWT-KEYS-UNKNOWN] however many unknown keys are named, the issuer is asked once per cool-down", async () => {
   expect(await status(token())).toBe(200);
   for (let kid = 0; kid < 10; kid++) expect(await status(token(`none-${kid}`))).toBe(401);
   expect(scene.issuer.fetches()).toBe(1);
@@ -44,7 +44,7 @@ it("[JWT-KEYS-UNKNOWN] however many unknown keys are named, the issuer is asked 
   }
 });
 
-it("[JWT-KEYS-ROTATED] a new key is found when a token names it, and the withdrawn one is over", async () => {
+it("[JWT-KEYS-ROTATED] a new key is found when a token names it, and the withdrawn one stops working", async () => {
   const before = await token();
   expect(await status(before)).toBe(200);
   await scene.issuer.rotate();
@@ -56,7 +56,7 @@ it("[JWT-KEYS-ROTATED] a new key is found when a token names it, and the withdra
   expect(await status(before)).toBe(401);
 });
 
-it("[JWT-KEYS-ROTATED] a withdrawn key is over when its age is, also when nobody names a new one", async () => {
+it("[JWT-KEYS-ROTATED] a withdrawn key stops working when it is too old, even if no token names a new one", async () => {
   const before = await token();
   expect(await status(before)).toBe(200);
   await scene.issuer.rotate();
@@ -72,7 +72,7 @@ it("[JWT-KEYS-ROTATED] a rotation to another algorithm works too", async () => {
   }
 });
 
-it("[JWT-KEYS-OUTAGE] known keys go on while the issuer fails, and it is asked once in a cool-down", async () => {
+it("[JWT-KEYS-OUTAGE] known keys keep working while the issuer fails, and it is asked once per cool-down", async () => {
   expect(await status(token())).toBe(200);
   scene.issuer.answer((_, response) => response.writeHead(500).end());
   scene.server.clock.advance(MAX_AGE);
@@ -84,7 +84,7 @@ it("[JWT-KEYS-OUTAGE] known keys go on while the issuer fails, and it is asked o
   expect(await status(token())).toBe(200);
 });
 
-it("[JWT-KEYS-OUTAGE] an answer that holds no keys takes none away", async () => {
+it("[JWT-KEYS-OUTAGE] a response without keys removes none", async () => {
   expect(await status(token())).toBe(200);
   for (const body of ['{"keys":[]}', "<html>", "[]", '{"keys":[{"kty":"oct","k":"AAAA"}]}']) {
     scene.issuer.answer((_, response) => response.end(body));
@@ -94,7 +94,7 @@ it("[JWT-KEYS-OUTAGE] an answer that holds no keys takes none away", async () =>
   expect(scene.issuer.fetches()).toBe(5);
 });
 
-it("[JWT-KEYS-OUTAGE] keys that nobody has confirmed for a day count no longer", async () => {
+it("[JWT-KEYS-OUTAGE] keys that were not confirmed for a day are no longer used", async () => {
   expect(await status(token())).toBe(200);
   const lasting = await token();
   await scene.issuer.stop();
@@ -104,7 +104,7 @@ it("[JWT-KEYS-OUTAGE] keys that nobody has confirmed for a day count no longer",
   expect(await status(lasting)).toBe(503);
 });
 
-it("[JWT-KEYS-NONE] without keys an unreachable issuer is a retryable 503, and soon after it is back all is well", async () => {
+it("[JWT-KEYS-NONE] without keys an unreachable issuer is a retryable 503, and soon after it is back tokens work", async () => {
   scene.issuer.answer((_, response) => response.writeHead(503).end());
   const reply = await scene.server.call("GET", "/submissions", { key: await token() });
   expect([reply.status, reply.body.error.type, reply.body.error.retryable]).toEqual([503, "service_unavailable", true]);
@@ -120,7 +120,7 @@ it("[JWT-KEYS-NONE] without keys an unreachable issuer is a retryable 503, and s
   expect(await status(token())).toBe(200);
 });
 
-it("[JWT-KEYS-NONE] an issuer that does not answer in time is as good as down", async () => {
+it("[JWT-KEYS-NONE] an issuer that times out is treated as down", async () => {
   scene.issuer.answer(() => {});
   expect(await status(token())).toBe(503);
   scene.issuer.answer((_, response) => response.write('{"keys":['));
@@ -128,7 +128,7 @@ it("[JWT-KEYS-NONE] an issuer that does not answer in time is as good as down", 
   expect(await status(token())).toBe(503);
 });
 
-it("[JWT-KEYS-PLACE] a redirect is not followed, and an endless answer not read", async () => {
+it("[JWT-KEYS-PLACE] a redirect is not followed, and an endless response is not read", async () => {
   const paths: (string | undefined)[] = [];
   scene.issuer.answer((request, response) => {
     paths.push(request.url);
@@ -143,7 +143,7 @@ it("[JWT-KEYS-PLACE] a redirect is not followed, and an endless answer not read"
   expect(await status(token())).toBe(503);
 });
 
-it("[JWT-KEYS-FILE] keys of a file need no issuer that answers, and a new key in it is found", async () => {
+it("[JWT-KEYS-FILE] keys from a file need no reachable issuer, and a new key in it is found", async () => {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-jwks-"));
   const jwksFile = join(folder, "jwks.json");
   const write = (): void => writeFileSync(jwksFile, JSON.stringify(scene.issuer.jwks()));

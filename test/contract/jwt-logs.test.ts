@@ -3,7 +3,7 @@ import { startServerProcess, tempFolder } from "../support/child.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { issuerSettings } from "../support/jwt-server.ts";
 
-it("[JWT-LOGS] at trace level the log tells why, and holds nothing of any token, good, bad or out of place", async () => {
+it("[JWT-LOGS] at trace level the log says why, and contains nothing of any token, valid, invalid or misplaced", async () => {
   const folder = tempFolder();
   const issuer = await startIssuer(Date.now);
   const server = await startServerProcess({

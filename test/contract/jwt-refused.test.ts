@@ -29,13 +29,13 @@ async function expectRefused(token: string): Promise<void> {
   expect(plain(await use(token))).toEqual(plain(wrongKey));
 }
 
-it("[JWT-REFUSED] a wrong key is a 401, and the good token that the cases below spoil is taken", async () => {
+it("[JWT-REFUSED] a wrong key is a 401, and the valid token that the cases below modify is accepted", async () => {
   expect([wrongKey.status, wrongKey.body.error.type]).toEqual([401, "unauthorized"]);
   expect(wrongKey.headers["www-authenticate"]).toContain("Bearer");
   expect((await use(await good())).status).toBe(200);
 });
 
-it("[JWT-REFUSED] a bad token is refused everywhere, also where none is needed", async () => {
+it("[JWT-REFUSED] an invalid token is refused everywhere, even where none is needed", async () => {
   const key = await good({ aud: "another" });
   await scene.server.putIntake({ id: "open" });
   const replies = [
@@ -130,7 +130,7 @@ describe("signatures", () => {
     }
   });
 
-  it("[JWT-REFUSED] a changed payload, another's key and what is no token are refused", async () => {
+  it("[JWT-REFUSED] a changed payload, another's key and malformed tokens are refused", async () => {
     const [header = "", payload = "", signature = ""] = (await good()).split(".");
     const changed = Buffer.from(payload, "base64url").toString().replace("ada", "eve");
     await expectRefused([header, Buffer.from(changed).toString("base64url"), signature].join("."));
@@ -149,7 +149,7 @@ describe("signatures", () => {
     }
   });
 
-  it("[JWT-REFUSED] a header that asks for what we do not know is refused", async () => {
+  it("[JWT-REFUSED] a header with unknown critical extensions is refused", async () => {
     await expectRefused(forge({ alg: "ES256", crit: ["x"], x: 1, kid: scene.issuer.newest().kid }, claims(), "AAAA"));
   });
 
@@ -196,7 +196,7 @@ describe("size", () => {
   });
 });
 
-it("[JWT-OFF] a server without issuers takes no token for anything but a wrong key", async () => {
+it("[JWT-OFF] a server without issuers treats a JWT as a wrong key", async () => {
   const server = await startTestServer({ store: "memory" });
   try {
     const reply = await server.call("GET", "/submissions", { key: await good() });

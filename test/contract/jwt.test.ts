@@ -87,8 +87,8 @@ describe("roles", () => {
   });
 });
 
-describe("reach", () => {
-  it("[JWT-TENANTS] what another tenant has is not there", async () => {
+describe("access", () => {
+  it("[JWT-TENANTS] what belongs to another tenant does not exist", async () => {
     const { server, token } = scene;
     const { submissionId } = await created(server, "closed", { key: await token("agent") });
     const key = await token("admin", { claims: { org: "acme" } });
@@ -99,14 +99,14 @@ describe("reach", () => {
     expect((await get("/submissions", key)).body.items).toEqual([]);
   });
 
-  it("[JWT-TENANTS] a tenant that the issuer may not speak for is nobody's", async () => {
+  it("[JWT-TENANTS] a tenant that the issuer may not assign is refused", async () => {
     const { token } = scene;
     for (const org of ["globex", undefined]) {
       expect((await get("/submissions", await token("admin", { claims: { org } }))).status).toBe(401);
     }
   });
 
-  it("[JWT-INTAKES] a limited token finds its intakes alone, and without the claim none", async () => {
+  it("[JWT-INTAKES] a limited token sees only its intakes, and none without the claim", async () => {
     const limited = await startJwtScene({ settings: { intakes: { claim: "forms" } } });
     try {
       const attempt = async (forms: unknown) =>
@@ -120,7 +120,7 @@ describe("reach", () => {
   });
 });
 
-describe("who it is", () => {
+describe("identity", () => {
   it("[AUDIT-F18] [JWT-ACTOR] [FIELDS-PROOF] history and record name the token's actor, and it may name no other", async () => {
     const { server, token } = scene;
     const key = await token("agent");
@@ -132,7 +132,7 @@ describe("who it is", () => {
     expect(other.status).toBe(403);
   });
 
-  it("[JWT-ACTOR] a subject that is called like a key's actor is not that actor", async () => {
+  it("[JWT-ACTOR] a subject with the name of a key's actor is not that actor", async () => {
     const { server, token } = scene;
     const key = await server.makeKey({ roles: ["agent"], actor: { kind: "human", id: "ada" } });
     const { submissionId } = await created(server, "closed", { key });

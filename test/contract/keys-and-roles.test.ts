@@ -19,7 +19,7 @@ const admin = (method: string, path: string, body?: unknown) =>
 const grant = (over: Record<string, unknown> = {}) => ({ name: "A key", roles: ["agent"], actor: AGENT, ...over });
 
 describe("keys", () => {
-  it("[RUNNING-KEYS-SHOWN-ONCE] [RUNNING-KEYS-LIST] the key is in the answer that makes it, and in no other", async () => {
+  it("[RUNNING-KEYS-SHOWN-ONCE] [RUNNING-KEYS-LIST] the key is in the response that creates it, and in no other", async () => {
     const made = await admin(
       "POST",
       "/keys",
@@ -43,7 +43,7 @@ describe("keys", () => {
     expect(JSON.stringify(list.body)).not.toContain(made.body.key);
   });
 
-  it("[RUNNING-KEYS-HASHED] nothing at rest holds a key", async () => {
+  it("[RUNNING-KEYS-HASHED] no key is stored", async () => {
     const key = await server.makeKey({ roles: ["agent"], actor: AGENT });
     expect((await create(server, "closed", { key })).status).toBe(201);
     const atRest = await server.atRest();
@@ -52,7 +52,7 @@ describe("keys", () => {
     expect(atRest).not.toContain(server.adminKey);
   });
 
-  it("[RUNNING-KEYS-REVOKE] a revoked key stops at once, for everything", async () => {
+  it("[RUNNING-KEYS-REVOKE] a revoked key stops working at once, for everything", async () => {
     const { keyId, key } = (await admin("POST", "/keys", grant())).body;
     const made = await created(server, "closed", { key });
     expect((await admin("DELETE", `/keys/${keyId}`)).body).toEqual({ ok: true, keyId, revoked: true });
@@ -63,7 +63,7 @@ describe("keys", () => {
     expect(JSON.stringify((await admin("GET", "/keys?limit=1000")).body)).not.toContain(keyId);
   });
 
-  it("[RUNNING-KEYS-EXPIRE] a key works until its end and not a moment longer", async () => {
+  it("[RUNNING-KEYS-EXPIRE] a key works until its expiry and not a moment longer", async () => {
     const expiresAt = new Date(server.clock.now() + 60_000).toISOString();
     const { key } = (await admin("POST", "/keys", grant({ expiresAt }))).body;
     server.clock.advance(59_999);
@@ -73,7 +73,7 @@ describe("keys", () => {
     expect([late.status, late.body.error.type]).toEqual([401, "unauthorized"]);
   });
 
-  it("[RUNNING-KEYS-EXPIRE] a key whose end is over is not made", async () => {
+  it("[RUNNING-KEYS-EXPIRE] a key that would already be expired is not created", async () => {
     const expiresAt = new Date(server.clock.now()).toISOString();
     const reply = await admin("POST", "/keys", grant({ expiresAt }));
     expect([reply.status, reply.body.error.type]).toEqual([400, "bad_request"]);
@@ -94,7 +94,7 @@ describe("keys", () => {
     expect(nobody.status).toBe(401);
   });
 
-  it("[RUNNING-KEYS-INTAKES] a limited key finds nothing beyond its intakes", async () => {
+  it("[RUNNING-KEYS-INTAKES] a limited key sees nothing beyond its intakes", async () => {
     const made = await created(server, "closed", { key: server.adminKey });
     for (const role of ["agent", "viewer", "admin"] as const) {
       const key = await server.makeKey({ roles: [role], actor: { kind: "human", id: "admin" }, intakes: ["open"] });
@@ -122,7 +122,7 @@ describe("keys", () => {
     expect(wider.status).toBe(403);
   });
 
-  it("[RUNNING-KEYS-ACTOR] the key's actor is recorded, proved and not declared", async () => {
+  it("[RUNNING-KEYS-ACTOR] the key's actor is recorded, identified and not declared", async () => {
     const key = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "proved" } });
     const made = await created(server, "closed", { key });
     const set = await setFields(server, made.resumeToken, { name: "x" }, { key });
@@ -137,7 +137,7 @@ describe("keys", () => {
     expect(same.status).toBe(201);
   });
 
-  it("[RUNNING-KEYS-ACTS-FOR] another actor is named only by a key that may", async () => {
+  it("[RUNNING-KEYS-ACTS-FOR] only a key that is allowed to can name another actor", async () => {
     const own = await server.makeKey({ roles: ["agent"], actor: AGENT });
     const two = await server.makeKey({ roles: ["agent"], actor: AGENT, actsFor: ["ada"] });
     const any = await server.makeKey({ roles: ["agent"], actor: AGENT, actsFor: ["*"] });
@@ -153,7 +153,7 @@ describe("keys", () => {
     }
   });
 
-  it("[RUNNING-KEYS-HUMAN] a human's key fills what only humans may; an agent's and a declared human do not", async () => {
+  it("[RUNNING-KEYS-HUMAN] a human's key can fill in human-only fields; an agent's and a declared human can't", async () => {
     await server.putIntake({
       id: "signed",
       schema: { type: "object", properties: { consent: { "x-fill": "human" } } },
@@ -244,7 +244,7 @@ describe("roles", () => {
     expect((await create(server, "closed", { key })).status).toBe(403);
   });
 
-  it("[RUNNING-CREATE-NEEDS-KEY] a closed intake takes an agent's key, a public one takes everybody", async () => {
+  it("[RUNNING-CREATE-NEEDS-KEY] a closed intake needs an agent's key, a public one does not", async () => {
     expect((await create(server, "closed")).status).toBe(401);
     expect((await create(server, "open")).status).toBe(201);
     const agent = await server.makeKey({ roles: ["agent"], actor: AGENT });
@@ -255,7 +255,7 @@ describe("roles", () => {
     }
   });
 
-  it("[RUNNING-PUBLIC-DECLARED] a public create records what the caller says of itself as such", async () => {
+  it("[RUNNING-PUBLIC-DECLARED] a public create records the caller as declared", async () => {
     const made = await created(server, "open", { body: { actor: { kind: "human", id: "admin" } } });
     expect((await read(server, made.submissionId, server.adminKey)).body.createdBy).toEqual({
       kind: "human",

@@ -51,7 +51,7 @@ async function links(): Promise<Record<string, string>> {
 }
 
 describe("what is added to a link's query", () => {
-  it("[AUDIT-F14] changes nothing of the answer, on every kind of link", async () => {
+  it("[AUDIT-F14] changes nothing in the response, on every kind of link", async () => {
     for (const [name, link] of Object.entries(await links())) {
       const plain = await server.call("GET", link);
       expect(plain.status, name).toBe(200);
@@ -80,7 +80,7 @@ describe("what is added to a link's query", () => {
     expect(reply.status).toBe(200);
   });
 
-  it("hides no refusal", async () => {
+  it("hides no error", async () => {
     expectError(await server.call("GET", "/resume/rtok_short?utm_source=x"), 400, "token_invalid");
     expectError(await server.call("GET", `/resume/rtok_${"x".repeat(43)}?utm_source=x`), 404, "token_invalid");
     expectError(await server.call("GET", `/reviews/rvw_${"x".repeat(43)}?utm_source=x`), 404, "token_invalid");

@@ -26,7 +26,7 @@ async function lines(path: string, key = server.adminKey): Promise<Loose[]> {
         .map((line) => JSON.parse(line));
 }
 
-it("[LISTS-EXPORT] a list comes whole, as its pages have it, however small these are", async () => {
+it("[LISTS-EXPORT] a list is sent whole, with the items of its pages, whatever their size", async () => {
   const page = await server.call("GET", "/submissions?intakeId=forms&limit=1000", { key: server.adminKey });
   expect(page.body.items.map(({ submissionId }: Loose) => submissionId)).toEqual(ids);
   for (const query of ["", "&limit=5", "&limit=4", "&limit=1000"]) {

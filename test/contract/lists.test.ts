@@ -91,7 +91,7 @@ describe("pages", () => {
     }
   });
 
-  it("[LISTS-TOKEN-ENOUGH] [LISTS-TOKEN-MATCH] a token is enough, and what stands beside it must match", async () => {
+  it("[LISTS-TOKEN-ENOUGH] [LISTS-TOKEN-MATCH] a token is enough, and other parameters must match it", async () => {
     const { nextPageToken: token } = (await list("intakeId=forms&createdBy=bot&limit=5")).body;
     const alone = (await list(`pageToken=${token}`)).body;
     const beside = (await list(`pageToken=${token}&limit=5&intakeId=forms&createdBy=bot`)).body;
@@ -104,7 +104,7 @@ describe("pages", () => {
     }
   });
 
-  it("[LISTS-TOKEN-TAMPERED] whatever is not our signature is a 400", async () => {
+  it("[LISTS-TOKEN-TAMPERED] anything not signed by us is a 400", async () => {
     const { nextPageToken: token } = (await list("intakeId=forms&limit=5")).body as { nextPageToken: string };
     const [head = "", payload = "", signature = ""] = token.split(".");
     const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -161,7 +161,7 @@ describe("pages", () => {
     }
   });
 
-  it("[LISTS-TOKEN-STATELESS] a token of before the restart serves after it; one of another secret does not", async () => {
+  it("[LISTS-TOKEN-STATELESS] a token from before a restart works after it; one of another secret does not", async () => {
     const folder = tempFolder();
     const env = { FORMBRIDGE_DATA: folder.path };
     const before = await startTestServer({ env });
@@ -178,7 +178,7 @@ describe("pages", () => {
     folder.remove();
   });
 
-  it("[LISTS-TOKEN-HOLDER] a borrowed token is refused, whoever borrows it", async () => {
+  it("[LISTS-TOKEN-HOLDER] a token of another caller is refused", async () => {
     const { nextPageToken: token } = (await list("intakeId=forms&limit=5")).body;
     const stranger = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant: "acme" });
     const colleague = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "admin" } });
@@ -199,7 +199,7 @@ describe("pages", () => {
     expect((await list(`pageToken=${token}`, made.body.key)).status).toBe(401);
   });
 
-  it("[LISTS-TOKEN-ONE-REFUSAL] expired, changed, of another list, query or caller: the same answer", async () => {
+  it("[LISTS-TOKEN-ONE-REFUSAL] expired, changed, of another list, query or caller: the same response", async () => {
     const { nextPageToken: token } = (await list("intakeId=forms&limit=5")).body as { nextPageToken: string };
     const other = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "other" } });
     const refusals = [
@@ -216,7 +216,7 @@ describe("pages", () => {
     expect(refusals[0]?.body.error.message).toContain("Start again without it");
   });
 
-  it("[LISTS-TOKEN-RENEWED] a walk may take longer than a token lives", async () => {
+  it("[LISTS-TOKEN-RENEWED] paging may take longer than a token lives", async () => {
     let query = "intakeId=forms&limit=20";
     for (let page = 0; page < 3; page++) {
       const { status, body } = await list(query);
@@ -276,7 +276,7 @@ describe("items and filters", () => {
     }
   });
 
-  it("[LISTS-FIELDS] values come when asked for, sensitive ones masked", async () => {
+  it("[LISTS-FIELDS] values are included on request, sensitive ones masked", async () => {
     await created(server, "secrets", { body: { initialFields: { name: "Ada", pin: "98765" } } });
     const [item] = (await list("intakeId=secrets&fields=true&limit=1")).body.items;
     expect(item.fields.name).toBe("Ada");
@@ -338,7 +338,7 @@ describe("items and filters", () => {
     expect(next.body.items.map(({ type }: Loose) => type)).toEqual(["field.updated"]);
   });
 
-  it("[LISTS-INTAKES-AND-KEYS] intakes and keys come page by page, each once", async () => {
+  it("[LISTS-INTAKES-AND-KEYS] intakes and keys are listed page by page, each once", async () => {
     for (const path of ["/intakes", "/keys"]) {
       const atOnce = (await server.call("GET", `${path}?limit=1000`, { key: server.adminKey })).body.items;
       expect(atOnce.length).toBeGreaterThan(1);

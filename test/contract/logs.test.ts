@@ -172,7 +172,7 @@ it("[RUNNING-LOGS-NO-SECRETS] [MCP-SECRETS] at trace level, no token, key or sen
   expect(output).not.toMatch(/(rtok|fbk|sess)_[\w-]{12,}/);
 });
 
-it("[RUNNING-LOGS-REQUESTS] the log tells each request by method, route, status and request id", () => {
+it("[RUNNING-LOGS-REQUESTS] the log has each request with method, route, status and request id", () => {
   const lines = output
     .split("\n")
     .filter((line) => line.startsWith("{"))

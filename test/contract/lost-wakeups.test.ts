@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it("[AUDIT-F8] [EVENTS-SSE-LIVE] a stream delivers an event whose wake-up got lost", async () => {
+it("[AUDIT-F8] [EVENTS-SSE-LIVE] a stream delivers an event whose notification was lost", async () => {
   const { resumeToken, submissionId } = await created(server, "forms");
   const stream = await openStream(`${server.url}/submissions/${submissionId}/events`, {
     authorization: `Bearer ${server.adminKey}`,
@@ -24,7 +24,7 @@ it("[AUDIT-F8] [EVENTS-SSE-LIVE] a stream delivers an event whose wake-up got lo
   await stream.close();
 });
 
-it("[AUDIT-F8] a call that waits for a change ends with it, and leaves two reads however often it looked", async () => {
+it("[AUDIT-F8] a call that waits for a change ends with it, and records two reads however often it polled", async () => {
   const { resumeToken, submissionId } = await created(server, "forms");
   const { operations } = server.server.core;
   const waiting = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ it("[AUDIT-F8] a call that waits for a change ends with it, and leaves two reads
   expect(reads.reduce((sum: number, count: number) => sum + count, 0)).toBe(2);
 });
 
-it("[EVENTS-SSE-LIVE] a wake-up that arrives is enough: nobody waits for the next look", async () => {
+it("[EVENTS-SSE-LIVE] a notification is enough: nobody waits for the next poll", async () => {
   const patient = await startTestServer({ env: { FORMBRIDGE_WATCH_POLL_MS: "3600000" } });
   await patient.putIntake({ id: "forms" });
   const { resumeToken, submissionId } = await created(patient, "forms");

@@ -71,7 +71,7 @@ describe("settings", () => {
       { FORMBRIDGE_SMTP_URL: "http://user:secret@mail.example.com", FORMBRIDGE_MAIL_FROM: "a@example.com" },
       /FORMBRIDGE_SMTP_URL is not shown/,
     ],
-  ])("[NOTICES-SMTP] %s stops the start, in words that hold no password", (_what, env, words) => {
+  ])("[NOTICES-SMTP] %s stops the start with an explanation that contains no password", (_what, env, words) => {
     expect(() => readConfig(env)).toThrow(words);
     try {
       readConfig(env);

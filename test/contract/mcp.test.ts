@@ -27,8 +27,8 @@ afterAll(async () => {
 const started = (fields: Loose = { name: "Ada" }): Promise<Loose> =>
   host.done("formbridge_note_create", { initialFields: fields });
 
-describe("an agent's way through a submission", () => {
-  it("[MCP-ANSWER] goes from the start to the end by tools alone", async () => {
+describe("an agent's path through a submission", () => {
+  it("[MCP-ANSWER] works from start to end with tools alone", async () => {
     const made = await started({ note: "hello" });
     expect(made).toMatchObject({ state: "in_progress", version: 1, missingFields: ["name"] });
     const set = await host.done("formbridge_note_set", { resumeToken: made.resumeToken, fields: { name: "Ada" } });
@@ -46,7 +46,7 @@ describe("an agent's way through a submission", () => {
     expect(events.map(({ type }: Loose) => type)).toEqual(await eventTypes(server, made.submissionId));
   });
 
-  it("[MCP-ERROR] is told what to do next, in words that name tools", async () => {
+  it("[MCP-ERROR] says what to do next, in words that name tools", async () => {
     const made = await started({});
     const args = { resumeToken: made.resumeToken, idempotencyKey: idempotencyKey("early") };
     const { error } = await host.refused("formbridge_note_submit", args, "missing");
@@ -77,7 +77,7 @@ describe("an agent's way through a submission", () => {
     expect(proposal).toMatchObject({ tool: "formbridge_note_create" });
   });
 
-  it("[MCP-REPLAY] may repeat a call whose answer was lost", async () => {
+  it("[MCP-REPLAY] may repeat a call whose response was lost", async () => {
     const args = { initialFields: { name: "Ada" }, idempotencyKey: idempotencyKey("again") };
     const first = await host.call("formbridge_note_create", args);
     const again = await host.call("formbridge_note_create", args);
@@ -105,12 +105,12 @@ describe("an agent's way through a submission", () => {
 });
 
 describe("who acts", () => {
-  it("[MCP-ACTOR] is the client by its name, when nothing else is told", async () => {
+  it("[MCP-ACTOR] is the client's name by default", async () => {
     const { submissionId } = await started();
     expect((await record(server, submissionId)).createdBy).toEqual({ kind: "agent", id: CLIENT_NAME, declared: true });
   });
 
-  it("[MCP-ACTOR] is the actor that is given", async () => {
+  it("[MCP-ACTOR] is the given actor", async () => {
     const actor = { kind: "agent", id: "helper", name: "Helper" };
     const { submissionId } = await host.done("formbridge_note_create", { actor });
     expect((await record(server, submissionId)).createdBy).toEqual({ ...actor, declared: true });
@@ -171,7 +171,7 @@ describe("a token that is stale", () => {
     expect(await host.done(error.proposal.tool, error.proposal.arguments)).toMatchObject({ state: "finalized" });
   });
 
-  it("[MCP-STALE] learns nothing where the intake tells nothing", async () => {
+  it("[MCP-STALE] learns nothing where the intake discloses nothing", async () => {
     await server.putIntake({ id: "silent", tokens: { discloseCurrent: false } });
     const made = await host.done("formbridge_silent_create", { initialFields: { name: "Ada" } });
     await host.done("formbridge_silent_set", { resumeToken: made.resumeToken, fields: { name: "Grace" } });
@@ -183,7 +183,7 @@ describe("a token that is stale", () => {
   });
 });
 
-describe("what a caller may reach", () => {
+describe("what a caller can access", () => {
   it("[MCP-OWN-INTAKE] ends at the intake that the tool belongs to", async () => {
     const made = await started();
     const { resumeToken, submissionId } = made;
@@ -220,7 +220,7 @@ describe("what a caller may reach", () => {
     await Promise.all([mine, others, viewer].map((open) => open.close()));
   });
 
-  it("[MCP-RIGHTS] a key that is not good is a 401", async () => {
+  it("[MCP-RIGHTS] an invalid key is a 401", async () => {
     const reply = await server.call("POST", "/mcp", {
       key: `fbk_${"z".repeat(43)}`,
       headers: { accept: "application/json, text/event-stream" },
@@ -250,7 +250,7 @@ describe("what a caller may reach", () => {
 });
 
 describe("the tools of a server", () => {
-  it("[MCP-LIST-CHANGED] follow its intakes, and listeners are told", async () => {
+  it("[MCP-LIST-CHANGED] follow its intakes, and subscribers are notified", async () => {
     const admin = await connectHost(server.url, { key: server.adminKey });
     let told = 0;
     const listening = await admin.client.listen({ toolsListChanged: true });

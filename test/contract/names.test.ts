@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it("[NAMES-IDS] ids carry their prefix and sort in the order they were made", async () => {
+it("[NAMES-IDS] ids have their prefix and sort in the order of creation", async () => {
   const ids: string[] = [];
   for (let made = 0; made < 5; made++) ids.push((await create(server, "open")).submissionId);
   for (const id of ids) expect(id).toMatch(new RegExp(SUBMISSION_ID_PATTERN));
@@ -61,7 +61,7 @@ it.each(["a", "0", "a-b_c", `a${"b".repeat(63)}`])("[NAMES-INTAKE-ID] %s is an i
 });
 
 it.each(["A", "_a", "-a", "a.b", "a b", "é", `a${"b".repeat(64)}`])(
-  "[NAMES-INTAKE-ID] %s is no intake id, and is refused",
+  "[NAMES-INTAKE-ID] %s is not an intake id, and is refused",
   async (id) => {
     const path = `/intakes/${encodeURIComponent(id)}`;
     const reply = await server.call("PUT", path, {
@@ -84,13 +84,13 @@ it("[NAMES-INTAKE-UNIQUE] another tenant can't take an intake id", async () => {
 it.each([
   ["it-access", "it_access"],
   ["mixed-one_two", "mixed_one-two"],
-])("[NAMES-TOOL-COLLISION] beside %s there is no place for %s", async (first, second) => {
+])("[NAMES-TOOL-COLLISION] with %s registered, %s is refused", async (first, second) => {
   expect((await server.putIntake({ id: first })).status).toBe(201);
   expectError(await server.putIntake({ id: second }), 409, "conflict");
   expect((await server.call("GET", `/intakes/${second}`, { key: server.adminKey })).status).toBe(404);
 });
 
-it("[NAMES-ACTOR-KIND] `type` is understood and shown as `kind`", async () => {
+it("[NAMES-ACTOR-KIND] `type` is accepted and returned as `kind`", async () => {
   const actor = { type: "human", id: "ada", name: "Ada", metadata: { team: "a" } };
   const { submissionId } = await create(server, "open", { actor });
   const shown = { kind: "human", id: "ada", name: "Ada", metadata: { team: "a" }, declared: true };
@@ -118,7 +118,7 @@ it.each(["kind", "type"])("[NAMES-ACTOR-SYSTEM] a caller that says %s system is 
   expectError(await server.call("POST", "/keys", { key: server.adminKey, body }), 400, "bad_request");
 });
 
-it("[NAMES-ACTOR-OF-KEY] a call with a key is the key's own actor, with a token beside it too", async () => {
+it("[NAMES-ACTOR-OF-KEY] a call with a key is by the key's own actor, even with a token beside it", async () => {
   const made = await create(server, "open", { key: botKey });
   await filled(server, made.resumeToken, { name: "Ada" }, { key: botKey });
   const { createdBy, lastUpdatedBy, attribution } = await record(server, made.submissionId);
@@ -148,7 +148,7 @@ it("[NAMES-ACTS-FOR] a key records the actors that it may act for, and no others
   expectError(await server.call("POST", "/intakes/open/submissions", { key: some, body }), 403, "forbidden");
 });
 
-it("[NAMES-DECLARED] an actor that nothing proves is marked as declared", async () => {
+it("[NAMES-DECLARED] an actor without proof is marked as declared", async () => {
   const made = await create(server, "open", { actor: HUMAN });
   await filled(server, made.resumeToken, { name: "Ada" }, { body: { actor: AGENT } });
   const { createdBy, lastUpdatedBy, attribution } = await record(server, made.submissionId);
@@ -157,12 +157,12 @@ it("[NAMES-DECLARED] an actor that nothing proves is marked as declared", async 
   expect(attribution.name.actor).toEqual({ ...AGENT, declared: true });
 });
 
-it("[NAMES-DECLARED] nobody can call itself proved", async () => {
+it("[NAMES-DECLARED] a caller can't claim to be identified", async () => {
   const body = { actor: { ...HUMAN, declared: false } };
   expectError(await server.call("POST", "/intakes/open/submissions", { body }), 400, "bad_request");
 });
 
-it("[NAMES-DECLARED-REVIEW] a token does not review, whoever its bearer says to be", async () => {
+it("[NAMES-DECLARED-REVIEW] a token can't review, whoever its holder claims to be", async () => {
   const { submissionId, resumeToken } = await submitted(server, "gated");
   const body = { decision: "approved", actor: { kind: "human", id: "reviewer" } };
   for (const headers of [{}, { "if-match": `"${resumeToken}"` }]) {
@@ -173,7 +173,7 @@ it("[NAMES-DECLARED-REVIEW] a token does not review, whoever its bearer says to 
   }
 });
 
-it("[NAMES-DECLARED-HUMAN] saying that one is human opens no human-only field", async () => {
+it("[NAMES-DECLARED-HUMAN] claiming to be human does not open a human-only field", async () => {
   const made = await create(server, "signed");
   const refused = await unchangedBy(server, made.submissionId, () =>
     setFields(server, made.resumeToken, { signature: "Ada" }, { body: { actor: HUMAN } }),
@@ -181,7 +181,7 @@ it("[NAMES-DECLARED-HUMAN] saying that one is human opens no human-only field", 
   expect(expectError(refused, 422, "invalid").fields[0].path).toBe("signature");
 });
 
-it("[NAMES-OK] every JSON answer says ok", async () => {
+it("[NAMES-OK] every JSON response has ok", async () => {
   const { submissionId, resumeToken } = await create(server, "open");
   const key = server.adminKey;
   const good = [
@@ -236,7 +236,7 @@ it("[NAMES-MARK] answers about a submission name its id, state, version and toke
   expect(cancelled.body).toMatchObject(mark(3, "cancelled"));
 });
 
-it("[NAMES-REQUEST-ID] the caller's request id is echoed, and one is made where there is none", async () => {
+it("[NAMES-REQUEST-ID] the caller's request id is echoed, and one is generated if there is none", async () => {
   for (const path of ["/intakes/open", "/nowhere", "/submissions"]) {
     const named = await server.call("GET", path, { headers: { "x-request-id": "trace-42" } });
     expect(named.headers["x-request-id"]).toBe("trace-42");

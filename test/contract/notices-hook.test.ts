@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const told = () => courier.sent.map(({ body }) => JSON.parse(body));
 
-it("[NOTICES-HOOK] a program is told of what waits, escalates, comes back and ends, without values", async () => {
+it("[NOTICES-HOOK] a program is notified of what waits, escalates, comes back and ends, without values", async () => {
   const gate = { name: "legal", reviewers: { ids: ["rosa"], emails: ["kim@example.com"] }, escalateAfterMs: HOUR };
   const intakeId = await gated(server, [gate]);
   const requestedAt = new Date(server.clock.now()).toISOString();
@@ -53,7 +53,7 @@ it("[NOTICES-HOOK] a program is told of what waits, escalates, comes back and en
   }
 });
 
-it("[NOTICES-HOOK] is told again with the same id and body, until it is taken or given up", async () => {
+it("[NOTICES-HOOK] is sent again with the same id and body, until it is accepted or given up", async () => {
   const intakeId = await gated(server, [{ name: "legal", reviewers: {} }]);
   // Each submission under review keeps one job: its token lapses some day.
   const others = (await server.server.core.backend.jobs.count()) + 2;
@@ -72,7 +72,7 @@ it("[NOTICES-HOOK] is told again with the same id and body, until it is taken or
   expect(await server.server.core.backend.jobs.count()).toBe(others);
 });
 
-it("[NOTICES-HOOK] a courier that breaks is tried as often as a receiver that fails, and no more", async () => {
+it("[NOTICES-HOOK] a courier that throws is retried as often as a receiver that fails, and no more", async () => {
   const intakeId = await gated(server, [{ name: "legal", reviewers: {} }]);
   const others = (await server.server.core.backend.jobs.count()) + 1;
   const broken = vi.spyOn(courier, "send").mockRejectedValue(new Error("a bug"));
@@ -86,7 +86,7 @@ it("[NOTICES-HOOK] a courier that breaks is tried as often as a receiver that fa
   broken.mockRestore();
 });
 
-it("[NOTICES-HOOK] what is no URL stops the start, and is not shown", () => {
+it("[NOTICES-HOOK] an invalid URL stops the start, and is not shown", () => {
   const start = () => readConfig({ FORMBRIDGE_NOTIFY_URL: "ftp://user:secret@ops.invalid" });
   expect(start).toThrow(/FORMBRIDGE_NOTIFY_URL/);
   expect(start).not.toThrow(/user:secret/);

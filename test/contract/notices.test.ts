@@ -30,7 +30,7 @@ const jobs = (): Promise<number> => server.server.core.backend.jobs.count();
 const told = () => post.mails.map(({ to, subject }) => [to, subject]);
 
 describe("news", () => {
-  it("[NOTICES-REJECTED] a rejection is told to whoever submitted, with its reasons", async () => {
+  it("[NOTICES-REJECTED] a rejection is sent to the person who submitted, with its reasons", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: {} }], { name: "Travel costs" });
     const { submissionId: id } = await submitted(server, intake, { key: ada });
     await reject(server, id, rosa, "the <b>date</b> is missing & so is the place");
@@ -42,7 +42,7 @@ describe("news", () => {
     expect(mail?.text).toContain(id);
   });
 
-  it("[NOTICES-FINISHED] the good end is told once", async () => {
+  it("[NOTICES-FINISHED] a successful end is sent once", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: {} }], { name: "Travel costs" });
     const { submissionId: id } = await submitted(server, intake, { key: ada });
     await review(server, id, rosa);
@@ -52,7 +52,7 @@ describe("news", () => {
     expect(told()).toEqual([[ADA, "Done: Travel costs"]]);
   });
 
-  it("[NOTICES-EXPIRING] who works on it is warned before its time is over", async () => {
+  it("[NOTICES-EXPIRING] the person working on it is warned before it expires", async () => {
     const intake = await gated(server, [], { name: "Travel costs" });
     await created(server, intake, { key: ada, body: { ttlMs: 10 * DAY } });
     server.clock.advance(8 * DAY + 1);
@@ -61,7 +61,7 @@ describe("news", () => {
     expect(told()).toEqual([[ADA, "Time is running out: Travel costs"]]);
   });
 
-  it("[NOTICES-ADDRESS] goes to whom the submission was handed by mail, and who opened it", async () => {
+  it("[NOTICES-ADDRESS] is sent to the person whom the submission was handed to by mail, and who opened it", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: {} }], { name: "Travel costs" });
     const made = await created(server, intake, { body: { initialFields: { name: "Ada" } } });
     await handOff(server, made.resumeToken, { kind: "magic_link", recipientEmail: JANE });
@@ -78,7 +78,7 @@ describe("news", () => {
     expect(told()).toEqual([[JANE, "Please look at it again: Travel costs"]]);
   });
 
-  it("[NOTICES-ADDRESS] an address that somebody merely declared gets no mail", async () => {
+  it("[NOTICES-ADDRESS] a declared address gets no mail", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: {} }]);
     const actor = { kind: "human", id: "mallory", metadata: { email: "victim@example.com" } };
     const made = await created(server, intake, { body: { actor, initialFields: { name: "Ada" } } });
@@ -89,7 +89,7 @@ describe("news", () => {
     expect(await jobs()).toBe(0);
   });
 
-  it("[NOTICES-ADDRESS] an address that was written into a hand-off gets no mail either", async () => {
+  it("[NOTICES-ADDRESS] an address written into a hand-off gets no mail either", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: {} }]);
     const made = await created(server, intake, { body: { initialFields: { name: "Ada" } } });
     const victim = { kind: "human", id: "victim@example.com", metadata: { email: "victim@example.com" } };
@@ -101,7 +101,7 @@ describe("news", () => {
     expect(await jobs()).toBe(0);
   });
 
-  it("[NOTICES-PASSED] what has passed by the time it would be told is not told", async () => {
+  it("[NOTICES-PASSED] an outdated notice is not sent", async () => {
     const idle = await startTestServer({ mailer: post });
     try {
       const intake = await gated(idle, [{ name: "check", reviewers: { ids: ["boss"], emails: [JANE] } }]);
@@ -124,8 +124,8 @@ describe("news", () => {
   });
 });
 
-describe("mail that does not go", () => {
-  it("[NOTICES-RETRIED] is tried again, with a link made anew, and given up in the end", async () => {
+describe("mail that fails", () => {
+  it("[NOTICES-RETRIED] is retried with a new link, and given up in the end", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: { roles: ["admin"], emails: [JANE] } }]);
     post.broken = true;
     // A submission under review keeps one more job: its token lapses some day.
@@ -153,7 +153,7 @@ describe("mail that does not go", () => {
     expect((await review(server, id, server.adminKey)).status).toBe(200);
   });
 
-  it("[NOTICES-RETRIED] what can't be written is given up in the end, too", async () => {
+  it("[NOTICES-RETRIED] notices that can't be written are given up in the end, too", async () => {
     const { handoffs } = server.server.core.backend;
     const broken = vi.spyOn(handoffs, "ofSubmission").mockRejectedValue(new Error("a row that can't be opened"));
     const intake = await gated(server, []);
@@ -168,7 +168,7 @@ describe("mail that does not go", () => {
     broken.mockRestore();
   });
 
-  it("[NOTICES-RETRIED] is not waited for by whoever causes it", async () => {
+  it("[NOTICES-RETRIED] does not delay the caller", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: { emails: [JANE] } }]);
     post.broken = true;
     const others = (await jobs()) + 1;
@@ -177,7 +177,7 @@ describe("mail that does not go", () => {
     expect(await jobs()).toBe(others + 1);
   });
 
-  it("[NOTICES-NO-MAIL] without a mail server nothing is added and nothing fails", async () => {
+  it("[NOTICES-NO-MAIL] without a mail server nothing is enqueued and nothing fails", async () => {
     const plain = await startTestServer({ env: JOBS_BY_HAND });
     try {
       const intake = await gated(plain, [{ name: "check", reviewers: { roles: ["admin"], emails: [JANE] } }]);
@@ -192,7 +192,7 @@ describe("mail that does not go", () => {
   });
 });
 
-describe("what stands in mail", () => {
+describe("contents of mail", () => {
   it("[NOTICES-SAFE] a name with line breaks and markup stays one subject line, and text", async () => {
     const name = 'Costs\r\nBcc: eve@example.com\n<img src="https://evil.invalid/x">';
     const intake = await gated(server, [{ name: "le\r\ngal <i>", reviewers: { emails: [JANE] } }], { name });

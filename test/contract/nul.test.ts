@@ -41,7 +41,7 @@ it("[AUDIT-F27] a NUL in any path segment or query value of any endpoint is a 40
   expect(wrong).toEqual([]);
 });
 
-it("[AUDIT-F27] a key whose name holds a NUL is not there, and so can't be revoked", async () => {
+it("[AUDIT-F27] a key id with a NUL does not exist, and so can't be revoked", async () => {
   const reply = await server.call("DELETE", "/keys/a%00b", { key: server.adminKey });
   expect(reply).toMatchObject({ status: 404, body: { ok: false, error: { type: "not_found" } } });
 });

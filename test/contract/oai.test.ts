@@ -37,7 +37,7 @@ async function harvest(query: string, verb = "ListRecords"): Promise<string[]> {
 const idsOf = (pages: string[]): string[] => pages.flatMap((page) => all(page, "header").flatMap(identifiers));
 
 describe("an empty repository", () => {
-  it("[OAI-ERRORS] has no sets and no records, and says so", async () => {
+  it("[OAI-ERRORS] has no sets and no records, and reports that", async () => {
     expect(errorOf(await list())).toBe("noRecordsMatch");
     expect(errorOf(await oai("verb=ListSets"))).toBe("noSetHierarchy");
     const identified = await oai("verb=Identify");
@@ -74,7 +74,7 @@ describe("records", () => {
     }
   });
 
-  it("[OAI-OPT-IN] [OAI-SETS] are those of published intakes, made since they are", async () => {
+  it("[OAI-OPT-IN] [OAI-SETS] are those of intakes that were published when they were created", async () => {
     const found = idsOf(await harvest("metadataPrefix=oai_dc"));
     expect(found).toEqual(ids);
     expect(found).not.toContain(earlier);
@@ -107,7 +107,7 @@ describe("records", () => {
     expect(xml).toContain('<field path="degree"><object><string name="name">Dr.</string></object></field>');
   });
 
-  it("[OAI-ONLY-NAMED-FIELDS] no answer has a sensitive value, or one that is not named", async () => {
+  it("[OAI-ONLY-NAMED-FIELDS] no response has a sensitive value, or one that is not named", async () => {
     for (const prefix of ["oai_dc", "formbridge"]) {
       const text = (await harvest(`metadataPrefix=${prefix}`)).join();
       expect(text).toContain("Thesis 0");
@@ -160,7 +160,7 @@ describe("records", () => {
     expect(three.map((page) => all(page, "header").length)).toEqual([4, 4]);
   });
 
-  it("[OAI-TOKEN-TWICE] a token gives the same page again", async () => {
+  it("[OAI-TOKEN-TWICE] a token returns the same page again", async () => {
     const token = encoded(resumption(await list())?.token ?? "");
     const pages = [
       await oai(`verb=ListRecords&resumptionToken=${token}`),
@@ -170,7 +170,7 @@ describe("records", () => {
     expect(pages[0]).toBe(pages[1]);
   });
 
-  it("[OAI-TOKEN-REFUSED] a changed or lapsed token, or one of another verb, is refused", async () => {
+  it("[OAI-TOKEN-REFUSED] a changed or expired token, or one of another verb, is refused", async () => {
     const token = resumption(await list())?.token ?? "";
     const page = await server.call("GET", "/submissions?limit=1", { key: server.adminKey });
     const bad = [
@@ -207,7 +207,7 @@ describe("records", () => {
     }
   });
 
-  it("[OAI-ERRORS] an illegal request gets its code and is not repeated", async () => {
+  it("[OAI-ERRORS] an illegal request gets its code and is not echoed", async () => {
     const id = `oai:${DOMAIN}:${ids[0]}`;
     const illegal: Record<string, string[]> = {
       badVerb: ["", "verb=", "verb=listRecords", "verb=Identify&verb=Identify", "verb=constructor"],
@@ -240,7 +240,7 @@ describe("records", () => {
     }
   });
 
-  it("[OAI-ERRORS] a legal request that can't be met gets its code and is repeated", async () => {
+  it("[OAI-ERRORS] a legal request that can't be met gets its code and is echoed", async () => {
     const id = `oai:${DOMAIN}:${ids[0]}`;
     const unmet: Record<string, string[]> = {
       cannotDisseminateFormat: [
@@ -282,7 +282,7 @@ describe("records", () => {
     expect(errorOf(await oai(`verb=ListMetadataFormats&identifier=${id}`))).toBe("noMetadataFormats");
   });
 
-  it("[OAI-WITHDRAWN] an intake takes its records with it, and brings them back", async () => {
+  it("[OAI-WITHDRAWN] withdrawing an intake removes its records, and publishing it brings them back", async () => {
     const live = await finalize(server, { title: "Comes and goes" });
     server.clock.advance(STEP);
     await server.putIntake({ ...library, version: "3", oai: {} });
@@ -303,7 +303,7 @@ describe("records", () => {
     expect(await shown()).toContain("Comes and goes");
   });
 
-  it("[OAI-HORIZON] what is of the running second is left to the next harvest, which starts where this one ended", async () => {
+  it("[OAI-HORIZON] records of the current second are left to the next harvest, which starts where this one ended", async () => {
     server.clock.advance(SECOND - (server.clock.now() % SECOND) + 200);
     const first = await finalize(server, { title: "Early in the second" });
     const before = await oai("verb=ListIdentifiers&metadataPrefix=oai_dc&from=2020-01-01");
@@ -329,7 +329,7 @@ describe("records", () => {
 });
 
 describe("under load", () => {
-  it("[OAI-RETRY-AFTER] too many at once are told when to come back", async () => {
+  it("[OAI-RETRY-AFTER] too many at once get a Retry-After", async () => {
     const env = { FORMBRIDGE_OAI_AT_ONCE: "1", FORMBRIDGE_OAI_RETRY_AFTER_MS: "7000" };
     const busy = await startTestServer({ store: "memory", env });
     const replies = await Promise.all(Array.from({ length: 20 }, () => busy.call("GET", "/oai?verb=Identify")));
@@ -342,7 +342,7 @@ describe("under load", () => {
   });
 });
 
-describe("all of these answers", () => {
+describe("all of these responses", () => {
   it("[OAI-VALID] are valid by the schemas", async () => {
     const schema = await server.call("GET", "/oai/record.xsd");
     expect(schema.headers["content-type"]).toBe("text/xml; charset=utf-8");

@@ -146,7 +146,7 @@ describe("the document", () => {
     expect(examples).toBeGreaterThan(20);
   });
 
-  it("[RUNNING-OPENAPI-EXAMPLES] examples of bodies are accepted as they stand", async () => {
+  it("[RUNNING-OPENAPI-EXAMPLES] examples of bodies are accepted as they are", async () => {
     const example = (path: string, method: string): Loose =>
       document.paths[path][method].requestBody.content["application/json"].example;
     await server.putIntake({ id: "examples", schema: { type: "object" } });
@@ -170,7 +170,7 @@ describe("the document", () => {
   });
 });
 
-describe("the answers", () => {
+describe("the responses", () => {
   /** Which path of the document a request was for. */
   function declared(method: string, path: string): { template: string; operation: Loose } {
     const [bare = ""] = path.split("?");
@@ -208,7 +208,7 @@ describe("the answers", () => {
   const describedHeaders = ({ headers }: Reply): string[] =>
     Object.keys(document.components.headers).filter((name) => headers[name.toLowerCase()] !== undefined);
 
-  it("[RUNNING-OPENAPI-TRUE] [AUDIT-F23] every answer of a scenario is as declared, headers included", async () => {
+  it("[RUNNING-OPENAPI-TRUE] [AUDIT-F23] every response of a scenario is as declared, headers included", async () => {
     const seen: [string, string, Reply][] = [];
     const watched: TestServer["call"] = async (method, path, options) => {
       const reply = await server.call(method, path, options);
@@ -347,7 +347,7 @@ describe("the answers", () => {
     }
   });
 
-  it("[RUNNING-OPENAPI-TRUE] also health and readiness answer as declared", async () => {
+  it("[RUNNING-OPENAPI-TRUE] health and readiness respond as declared, too", async () => {
     for (const path of ["/healthz", "/readyz"]) expectDeclared("GET", path, await server.call("GET", path));
   });
 

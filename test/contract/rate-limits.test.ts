@@ -20,7 +20,7 @@ function expectLimited(reply: Reply): void {
   expect(Number(reply.headers["retry-after"])).toBe(Math.ceil(reply.body.error.retryAfterMs / 1000));
 }
 
-describe("failed look-ups", () => {
+describe("failed lookups", () => {
   it("[RUNNING-RATE-LOOKUPS] [RUNNING-RATE-RECOVERS] 10 a second, whatever kind of call guesses", async () => {
     await start({});
     const { submissionId } = await created(server, "forms");
@@ -51,7 +51,7 @@ describe("failed look-ups", () => {
     expect((await guess(101)).status).toBe(404);
   });
 
-  it("[RUNNING-RATE-GOOD-TOKENS] good and stale tokens are not failed look-ups", async () => {
+  it("[RUNNING-RATE-GOOD-TOKENS] valid and stale tokens are not failed lookups", async () => {
     await start({ FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND: "2" });
     const { resumeToken } = await created(server, "forms");
     for (let round = 0; round < 5; round++)
@@ -74,7 +74,7 @@ describe("creates", () => {
     expect((await create(server, "forms", { key })).status).toBe(201);
   });
 
-  it("[RUNNING-RATE-NETWORK] a caller does not get around the limit with another address of its IPv6 network", async () => {
+  it("[RUNNING-RATE-NETWORK] a caller can't bypass the limit with another address of its IPv6 network", async () => {
     await start({ FORMBRIDGE_RATE_CREATES_PER_ADDRESS: "2", FORMBRIDGE_TRUST_PROXY: "true" });
     const from = (address: string) => create(server, "forms", { headers: { "x-forwarded-for": address } });
     expect((await from("2001:db8:1:2::1")).status).toBe(201);
@@ -96,7 +96,7 @@ describe("creates", () => {
     expect((await create(server, "forms", { key: one })).status).toBe(201);
   });
 
-  it("[RUNNING-RATE-OFF] switched off, nothing is counted", async () => {
+  it("[RUNNING-RATE-OFF] when disabled, nothing is counted", async () => {
     await start({ FORMBRIDGE_RATE_LIMIT: "off", FORMBRIDGE_RATE_CREATES_PER_ADDRESS: "1" });
     for (let round = 0; round < 5; round++) await created(server, "forms");
     for (let index = 0; index < 30; index++) expect((await guess(index)).status).toBe(404);

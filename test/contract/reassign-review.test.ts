@@ -25,7 +25,7 @@ const reassign = (id: string, body: Loose, key = server.adminKey): Promise<Reply
   server.call("POST", `/submissions/${id}/review/reassign`, { key, body: { reason: "on leave", ...body } });
 
 describe("who reviews", () => {
-  it("[AUDIT-F16] [REVIEWS-HUMANS] an agent's key decides nothing, unless the gate allows agents", async () => {
+  it("[AUDIT-F16] [REVIEWS-HUMANS] an agent's key can't decide, unless the gate allows agents", async () => {
     const key = await server.makeKey({ roles: ["reviewer"], actor: { kind: "agent", id: "reviewbot" } });
     for (const reviewers of [{ roles: ["reviewer"] }, { ids: ["reviewbot", "rosa"] }]) {
       const id = await waiting(reviewers);
@@ -36,7 +36,7 @@ describe("who reviews", () => {
     expect((await review(server, allowed, key)).body.state).toBe("finalized");
   });
 
-  it("[AUDIT-F16] [REVIEWS-HUMANS] an agent that sees the submission otherwise is told why it can't decide", async () => {
+  it("[AUDIT-F16] [REVIEWS-HUMANS] an agent with other access to the submission is told why it can't decide", async () => {
     const key = await server.makeKey({ roles: ["reviewer", "viewer"], actor: { kind: "agent", id: "seer" } });
     const id = await waiting({ roles: ["reviewer"] });
     const error = expectError(await unchangedBy(server, id, () => review(server, id, key)), 403, "forbidden");
@@ -56,7 +56,7 @@ describe("who reviews", () => {
     }
   });
 
-  it.each([["   "], ["\t\n"], ["\u200b"]])("[AUDIT-F38] the blank reason %j is none", async (reason) => {
+  it.each([["   "], ["\t\n"], ["\u200b"]])("[AUDIT-F38] the blank reason %j is refused", async (reason) => {
     const id = await waiting({ ids: ["rosa"] });
     const refused = await unchangedBy(server, id, () => reject(server, id, rosa, reason));
     expect(expectError(refused, 422, "invalid").fields[0].path).toBe("reasons");
@@ -64,7 +64,7 @@ describe("who reviews", () => {
 });
 
 describe("reassigning a gate", () => {
-  it("[AUDIT-F16] [REVIEWS-REASSIGNED] others decide from then on, and the history says who wanted it and why", async () => {
+  it("[AUDIT-F16] [REVIEWS-REASSIGNED] others decide from then on, and the history shows who reassigned it and why", async () => {
     const id = await waiting({ ids: ["rosa"] });
     const reply = await reassign(id, { reviewers: { ids: ["otto"] } });
     expect(reply.status).toBe(200);
@@ -95,7 +95,7 @@ describe("reassigning a gate", () => {
     expect((await reassign(open, { reviewers: { ids: ["stampbot"] } })).status).toBe(200);
   });
 
-  it("[REVIEWS-REASSIGNED] new addresses are mailed a link, and the old link decides nothing any more", async () => {
+  it("[REVIEWS-REASSIGNED] new addresses are mailed a link, and the old link can no longer decide", async () => {
     const id = await waiting({ emails: ["old@example.com"] });
     await drain(server);
     const old = mailbox.reviewLink("old@example.com");
@@ -107,7 +107,7 @@ describe("reassigning a gate", () => {
     expect(JSON.stringify(await eventsOf(server, id))).not.toContain('new@example.com"]');
   });
 
-  it("[REVIEWS-REASSIGNED] it holds for this waiting alone: submitted again, the definition counts", async () => {
+  it("[REVIEWS-REASSIGNED] it applies only to this review: after another submit, the definition counts", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: { ids: ["rosa"] } }]);
     const { submissionId: id } = await submitted(server, intake);
     await reassign(id, { reviewers: { ids: ["otto"] } });
@@ -132,7 +132,7 @@ describe("reassigning a gate", () => {
     expect(expectError(refused, 422, "invalid").fields.map((field: Loose) => field.path)).toEqual([path]);
   });
 
-  it("[REVIEWS-REASSIGNED] it is for admins, and for what waits", async () => {
+  it("[REVIEWS-REASSIGNED] it is for admins, and only for waiting gates", async () => {
     const id = await waiting({ ids: ["rosa"] });
     const reviewers = { ids: ["otto"] };
     expectError(await reassign(id, { reviewers }, rosa), 403, "forbidden");

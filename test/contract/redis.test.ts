@@ -34,7 +34,7 @@ async function untilStatus(server: TestServer, path: string, status: number): Pr
 }
 
 describe("a Redis that dies", () => {
-  it("[RUNNING-REDIS-DOWN] [RUNNING-REDIS-READYZ] where it is needed: 503, nothing executed, and on again when it is back", async () => {
+  it("[RUNNING-REDIS-DOWN] [RUNNING-REDIS-READYZ] where it is required: 503, nothing executed, and it recovers", async () => {
     const { redis, server } = await startOnOwnRedis({
       FORMBRIDGE_TOKEN_BACKEND: "redis",
       FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis",
@@ -66,7 +66,7 @@ describe("a Redis that dies", () => {
     expect(again.body._idempotent).toBe(false);
   });
 
-  it("[AUDIT-F6] replays are answered from the database, whatever Redis was chosen for", async () => {
+  it("[AUDIT-F6] replays come from the database, whatever Redis is used for", async () => {
     const { redis, server } = await startOnOwnRedis({ FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis" });
     const key = newKey();
     const made = await create(server, key);
@@ -98,7 +98,7 @@ describe("a Redis that dies", () => {
     expect((await create(server, newKey())).status).toBe(503);
   });
 
-  it("[RUNNING-REDIS-READYZ] where it only helps: everything goes on, and /readyz tells without a 503", async () => {
+  it("[RUNNING-REDIS-READYZ] where it is optional: everything continues, and /readyz reports it without a 503", async () => {
     const { redis, server } = await startOnOwnRedis({
       FORMBRIDGE_TOKEN_BACKEND: "hybrid",
       FORMBRIDGE_RATE_LIMIT: "on",
@@ -121,7 +121,7 @@ describe("a Redis that dies", () => {
     expect((await server.call("GET", `/resume/${token}`)).status).toBe(200);
   });
 
-  it("a start without it waits for nobody", async () => {
+  it("a start without it does not wait", async () => {
     const server = await start({ FORMBRIDGE_REDIS_URL: "redis://127.0.0.1:9", FORMBRIDGE_REDIS_TIMEOUT_MS: "50" });
     expect((await create(server, newKey())).status).toBe(201);
   });
@@ -142,7 +142,7 @@ describe("two instances on one PostgreSQL and one Redis", () => {
     return [await start(env), await start(env)];
   }
 
-  it("[RUNNING-REDIS-SAME-KEY] [RUNNING-REDIS-FAN-OUT] are one server to their callers", async () => {
+  it("[RUNNING-REDIS-SAME-KEY] [RUNNING-REDIS-FAN-OUT] behave like one server", async () => {
     const instances = await twoInstances();
     const [one, other] = instances;
     const key = newKey();

@@ -307,7 +307,7 @@ describe.each([
   ["a hand-off", BY_HANDOFF],
   ["a signed URL", BY_URL],
 ])("by %s", (_way, rows) => {
-  it.each(rows)("[AUDIT-F22] $name is told $tells, and what to do", async ({ expected, tells, action, refuse }) => {
+  it.each(rows)("[AUDIT-F22] $name gets $tells, and what to do", async ({ expected, tells, action, refuse }) => {
     const { reply, id } = await refuse();
     const error = expectError(reply as Reply, ...(expected as [number, never]));
     expectNoToken(reply as Reply);
@@ -324,7 +324,7 @@ describe.each([
   });
 });
 
-it("[AUDIT-F10] a hand-off link that is over leaves its failed use in the history", async () => {
+it("[AUDIT-F10] an ended hand-off link records its failed use in the history", async () => {
   const handoff = await handedOver();
   await revoke(handoff);
   await openSession(server, handoff);
@@ -338,7 +338,7 @@ it("[AUDIT-F10] a hand-off link that is over leaves its failed use in the histor
 });
 
 it.each(["revoked", "malformed"])(
-  "[AUDIT-F22] a key that sees the submission is told of it when its token is %s",
+  "[AUDIT-F22] a key that can see the submission gets its state when its token is %s",
   async (what) => {
     const { submissionId, resumeToken } = await create(server, "open", { key: creator });
     const path = `/submissions/${submissionId}`;

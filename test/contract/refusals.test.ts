@@ -284,7 +284,7 @@ const ROWS: Row[] = [
   },
 ];
 
-it.each(ROWS)("[AUDIT-F22] $type ($name) tells state, version, token and what to do", async (row) => {
+it.each(ROWS)("[AUDIT-F22] $type ($name) has state, version, token and what to do", async (row) => {
   const isSubmitted = row.prepare === submitted;
   const made = await create(server, row.intake ?? "open", {
     key: creator,
@@ -336,7 +336,7 @@ it("[AUDIT-F22] every type of refusal has a row, or a reason to have none", () =
 it.each([
   ["malformed", 400, "rtok_short"],
   ["unknown", 404, `rtok_${"x".repeat(43)}`],
-])("[AUDIT-F22] a token that is %s names the way out, and no submission", async (_name, status, token) => {
+])("[AUDIT-F22] a token that is %s gets what to do, and no submission", async (_name, status, token) => {
   const reply = await server.call("PATCH", `/resume/${token}`, { body: { actor: AGENT, fields: {} } });
   expect(expectError(reply, status, "token_invalid").nextActions[0].action).toBe("fetch_current_state");
   expect(reply.body).not.toHaveProperty("submissionId");

@@ -23,7 +23,7 @@ async function watched(method: string, path: string, options: CallOptions = {}):
   return reply;
 }
 
-it("[TOKENS-URL] every answer with a resumeToken, refusals included, has the form's URL for it", async () => {
+it("[TOKENS-URL] every response with a resumeToken, refusals included, has the form's URL for it", async () => {
   const key = await server.makeKey({ roles: ["agent"], actor: AGENT });
   const made = (await watched("POST", "/intakes/open/submissions", { key, body: {} })).body;
   const path = `/submissions/${made.submissionId}`;
@@ -58,7 +58,7 @@ it("[TOKENS-URL] every answer with a resumeToken, refusals included, has the for
   expect(replies.filter(({ body }) => body.ok === false && body.resumeUrl !== undefined).length).toBeGreaterThan(5);
 });
 
-it("[TOKENS-URL] so do the answers of tools", async () => {
+it("[TOKENS-URL] so do the results of tools", async () => {
   const local = await startTestServer({ store: "memory" });
   try {
     await local.putIntake({ id: "open" });

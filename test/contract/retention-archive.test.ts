@@ -73,7 +73,7 @@ it("[RETENTION-ARCHIVE] the whole submission is in the document, and gone from t
   expect(await record(submissionId)).toMatchObject({ erasedAt: document.archivedAt });
 });
 
-it("[RETENTION-ARCHIVE-FIRST] a folder that can't be written leaves everything as it is, until it can", async () => {
+it("[RETENTION-ARCHIVE-FIRST] a folder that can't be written leaves everything unchanged, until it can", async () => {
   const folder = tempFolder();
   const archive = join(folder.path, "archive");
   writeFileSync(archive, "in the way");
@@ -96,7 +96,7 @@ it("[RETENTION-ARCHIVE-FIRST] a folder that can't be written leaves everything a
   folder.remove();
 });
 
-it("[RETENTION-ARCHIVE-FIRST] the log tells which one could not be archived, and why", async () => {
+it("[RETENTION-ARCHIVE-FIRST] the log says which one could not be archived, and why", async () => {
   const folder = tempFolder();
   const archive = join(folder.path, "archive");
   writeFileSync(archive, "in the way");
@@ -118,7 +118,7 @@ it("[RETENTION-ARCHIVE-FIRST] the log tells which one could not be archived, and
   folder.remove();
 });
 
-it("[RETENTION-REQUEST] what a person wants erased is not archived, and what was archived goes too", async () => {
+it("[RETENTION-REQUEST] an erasure on request is not archived, and an archived document is removed", async () => {
   await start();
   const asked = await finalized();
   const swept = await finalized();
@@ -143,7 +143,7 @@ it("[RETENTION-ARCHIVE] two sweeps at once leave one whole document", async () =
   expect(events.filter(({ actor, payload }: Loose) => actor === null || payload === null)).toEqual([]);
 });
 
-it("[RETENTION-REQUEST] what a person wants erased is not kept by a sweep that has begun to archive it", async () => {
+it("[RETENTION-REQUEST] an erasure on request is not archived by a sweep that has already started", async () => {
   await start();
   const early = await finalized();
   server.clock.advance(DAY + 1);

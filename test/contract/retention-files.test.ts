@@ -45,7 +45,7 @@ describe.each(["the sweep", "a request"])("erased by %s", (by) => {
   });
 });
 
-it("[RETENTION-FILES] files of a finalized submission go with it, and what was to collect one finds nothing to do", async () => {
+it("[RETENTION-FILES] files of a finalized submission are removed with it, and the job to collect one finds nothing to do", async () => {
   await start(JOBS_BY_HAND);
   const replaced = await walk(server, { field: "pdf", bytes: PDF });
   const next = await announced(server, replaced.token, { field: "pdf", bytes: PDF });

@@ -48,7 +48,7 @@ const erase = (id: string, key = server.adminKey) => server.call("POST", `/submi
 describe.each(["memory", undefined] as const)("on %s", (store) => {
   const options: ServerOptions = store === undefined ? {} : { store };
 
-  it("[RETENTION-ERASES] [RETENTION-READS] nothing that tells of a person is left after the time of its intake", async () => {
+  it("[RETENTION-ERASES] [RETENTION-READS] nothing about a person is left after the retention period of its intake", async () => {
     await start(options);
     const { submissionId, tokens, session, version } = await finalized();
     const before = await byId(submissionId);
@@ -112,7 +112,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     expect(after).toEqual(before.map(bare));
   });
 
-  it("[RETENTION-KEYS] the keys of an erased submission stay taken, and tell nothing", async () => {
+  it("[RETENTION-KEYS] the keys of an erased submission stay taken, and reveal nothing", async () => {
     await start(options);
     await server.putIntake({ id: "brief", retention: { deleteAfterMs: 1000 } });
     const { submissionId, key } = await finalized("brief");
@@ -127,7 +127,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     expect(list.body.items).toHaveLength(1);
   });
 
-  it("[RETENTION-EVENTS] the bare history stays 90 days after its last event; then nothing is there", async () => {
+  it("[RETENTION-EVENTS] the bare history stays 90 days after its last event; then nothing is left", async () => {
     await start(options);
     const { submissionId } = await finalized();
     const stays = await created(server, "forms", { body: { ttlMs: 365 * DAY } });
@@ -143,7 +143,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     expect([...new Set(feed.body.items.map((event: Loose) => event.submissionId))]).toEqual([stays.submissionId]);
   });
 
-  it("[RETENTION-TERM] each by the definition it was created with; without a word it is kept", async () => {
+  it("[RETENTION-TERM] each by the definition it was created with; by default it is kept", async () => {
     await start(options);
     await server.putIntake({ id: "kept" });
     const kept = await finalized("kept");
@@ -161,7 +161,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     expect((await byId(kept.submissionId)).fields.name).toBe(SECRET);
   });
 
-  it("[RETENTION-TERM] a setting is for intakes that say nothing, and what they had before", async () => {
+  it("[RETENTION-TERM] a setting applies to intakes without their own, and to their old submissions", async () => {
     await start({ ...options, env: { FORMBRIDGE_RETENTION_MS: String(10 * DAY) } });
     await server.putIntake({ id: "silent" });
     const silent = await finalized("silent");
@@ -194,7 +194,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     }
   });
 
-  it("[RETENTION-REQUEST] an admin erases one at once, and again without harm", async () => {
+  it("[RETENTION-REQUEST] an admin erases one at once, and can repeat it", async () => {
     await start(options);
     const { submissionId, version, tokens } = await finalized();
     const first = await erase(submissionId);
@@ -256,7 +256,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
   });
 });
 
-it("[RETENTION-ERASES] who was reading when it was erased is not written down afterwards", async () => {
+it("[RETENTION-ERASES] a read in progress when it was erased is not recorded afterwards", async () => {
   await start();
   const { submissionId, tokens } = await finalized();
   await server.call("GET", `/resume/${tokens[1]}`);

@@ -61,7 +61,7 @@ it("[AUDIT-F35] such a link expires, and looking again gives a new one", async (
   expect((await server.call("GET", path(again.url))).status).toBe(200);
 });
 
-it("[AUDIT-F35] a reviewer's key sees them while its decision is awaited, other keys do not", async () => {
+it("[AUDIT-F35] a reviewer's key sees them while its decision is pending, other keys do not", async () => {
   const { id } = await waiting();
   const read = () => server.call("GET", `/submissions/${id}`, { key: rosa });
   const seen = await read();

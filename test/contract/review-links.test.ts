@@ -48,7 +48,7 @@ async function asked(gates: ApprovalGate[] = [byMail()], more: Loose = {}) {
 const gone = (reply: Reply) => [reply.status, reply.body.error?.type, reply.body.error?.reason];
 
 describe("a review link", () => {
-  it("[REVIEWS-LINK] is mailed to each address of the gate, another one each", async () => {
+  it("[REVIEWS-LINK] is mailed to each address of the gate, each its own", async () => {
     const { jane, kim } = await asked();
     expect(jane).toMatch(/^rvw_[A-Za-z0-9_-]{43}$/);
     expect(kim).toMatch(/^rvw_[A-Za-z0-9_-]{43}$/);
@@ -99,7 +99,7 @@ describe("a review link", () => {
     expect(reply.headers["cache-control"]).toBe("no-store");
   });
 
-  it("[REVIEWS-LINK-SHOWS] spends nothing by being opened, however often", async () => {
+  it("[REVIEWS-LINK-SHOWS] is not used up by being opened, however often", async () => {
     const { jane, id } = await asked();
     const before = await eventsOf(server, id);
     for (let count = 0; count < 5; count++) expect((await show(jane)).status).toBe(200);
@@ -108,7 +108,7 @@ describe("a review link", () => {
     expect((await decide(jane)).status).toBe(200);
   });
 
-  it("[REVIEWS-LINK-DECIDES] decides as the person it was mailed to, who is proven and no declared actor", async () => {
+  it("[REVIEWS-LINK-DECIDES] decides as the person it was mailed to, who is identified and not declared", async () => {
     const { jane, id, version } = await asked();
     const reply = await decide(jane);
     expect([reply.status, reply.body]).toMatchObject([
@@ -120,7 +120,7 @@ describe("a review link", () => {
     expect(approved.actor).toEqual({ kind: "human", id: JANE, metadata: { email: JANE }, proof: "link" });
   });
 
-  it("[REVIEWS-LINK-DECIDES] rejects with reasons, and a decision that is refused spends nothing", async () => {
+  it("[REVIEWS-LINK-DECIDES] rejects with reasons, and a refused decision does not use it up", async () => {
     const { jane, id } = await asked();
     for (const body of [{ decision: "rejected" }, { decision: "rejected", reasons: [] }]) {
       expect((await decide(jane, body)).status).toBe(422);
@@ -136,7 +136,7 @@ describe("a review link", () => {
     expect((await look(id)).rejections).toMatchObject([{ reasons: ["no date"], by: { id: JANE } }]);
   });
 
-  it("[REVIEWS-LINK-ONCE] works once: a second use is a 410 that says so", async () => {
+  it("[REVIEWS-LINK-ONCE] works once: a second use is a 410 that explains it", async () => {
     const { jane, id } = await asked([byMail({ requiredApprovals: 2 })]);
     expect((await decide(jane)).body.state).toBe("needs_review");
     for (const reply of [await decide(jane), await show(jane)]) {
@@ -198,7 +198,7 @@ describe("a review link", () => {
     expect(gone(await decide(done.jane))).toEqual([410, "token_expired", "finalized"]);
   });
 
-  it("[REVIEWS-LINK-OVER] has an end of its own", async () => {
+  it("[REVIEWS-LINK-OVER] has its own expiry", async () => {
     const { jane, id } = await asked();
     server.clock.advance(7 * DAY);
     expect((await show(jane)).status).toBe(200);
@@ -209,7 +209,7 @@ describe("a review link", () => {
     expect((await look(id)).state).toBe("needs_review");
   });
 
-  it("[REVIEWS-LINK-FORGOTTEN] is swept away when it is long over", async () => {
+  it("[REVIEWS-LINK-FORGOTTEN] is removed long after it ended", async () => {
     const { jane } = await asked();
     server.clock.advance(7 * DAY + 1);
     await server.server.core.operations.sweep();
@@ -219,7 +219,7 @@ describe("a review link", () => {
     expect((await show(jane)).status).toBe(404);
   });
 
-  it("[REVIEWS-LINK-UNKNOWN] malformed is a 400, unknown a 404, whatever stands at its place", async () => {
+  it("[REVIEWS-LINK-UNKNOWN] malformed is a 400, unknown a 404, whatever is in its place", async () => {
     for (const link of ["rvw_short", "rvw_", `rvw_${"!".repeat(43)}`, `rtok_${"a".repeat(43)}`, "x", "%00"]) {
       const reply = await decide(link);
       expect([link, ...gone(reply)]).toEqual([link, 400, "token_invalid", "malformed"]);
@@ -235,7 +235,7 @@ describe("a review link", () => {
     expect((await decide(jane)).status).toBe(200);
   });
 
-  it("[REVIEWS-LINK-AT-REST] stands nowhere in clear: not in the store, not in the history", async () => {
+  it("[REVIEWS-LINK-AT-REST] is not stored in clear, neither in the store nor in the history", async () => {
     const { jane, kim, id } = await asked();
     await decide(jane);
     const rest = await server.atRest();
@@ -265,7 +265,7 @@ describe("one person", () => {
     expect(post.mails.map(({ to }) => to)).toEqual([KIM]);
   });
 
-  it("[REVIEWS-ONE-PERSON] is known by the address that a code was mailed to, whatever name they submit under", async () => {
+  it("[REVIEWS-ONE-PERSON] is recognized by the address that a code was mailed to, whatever name they submit under", async () => {
     const key = await reviewerKey(server, "jane-by-key", JANE);
     const bob = { kind: "human", id: "bob", metadata: { email: "bob@example.com" } };
     for (const more of [{}, { allowedActors: [bob] }]) {
@@ -289,7 +289,7 @@ describe("one person", () => {
 });
 
 describe("escalation", () => {
-  it("[REVIEWS-LINK-ESCALATED] mails a link to those of escalateTo, once it has come to that", async () => {
+  it("[REVIEWS-LINK-ESCALATED] mails a link to the people in escalateTo, once it has escalated", async () => {
     const gate = byMail({
       reviewers: { emails: [JANE], escalateTo: { emails: ["boss@example.com", JANE] } },
       escalateAfterMs: HOUR,
@@ -307,7 +307,7 @@ describe("escalation", () => {
 });
 
 describe("guessing", () => {
-  it("[REVIEWS-LINK-RATE] unknown links count as failed look-ups", async () => {
+  it("[REVIEWS-LINK-RATE] unknown links count as failed lookups", async () => {
     const strict = await startTestServer({ env: { FORMBRIDGE_RATE_LIMIT: "on" } });
     try {
       const answers = [];

@@ -34,7 +34,7 @@ async function waiting(intake: string, count: number): Promise<string[]> {
 }
 
 describe("a reviewer's queue", () => {
-  it("[REVIEWS-QUEUE] tells what waits at which gate since when, and how many have approved", async () => {
+  it("[REVIEWS-QUEUE] shows what is waiting at which gate, since when, and how many have approved", async () => {
     const gates: ApprovalGate[] = [{ name: "legal", reviewers: { ids: ["rosa", "otto"] }, requiredApprovals: 2 }];
     const intake = await gated(server, gates);
     const [id] = await waiting(intake, 1);
@@ -87,7 +87,7 @@ describe("a reviewer's queue", () => {
     expect(await idsIn(server.adminKey, `intakeId=${intake}`)).toEqual([]);
   });
 
-  it("[REVIEWS-QUEUE-PAGES] comes oldest first, in pages of any size, and a decision in between moves nothing", async () => {
+  it("[REVIEWS-QUEUE-PAGES] is sorted oldest first, in pages of any size, and a decision in between moves nothing", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: {} }]);
     const ids = await waiting(intake, 7);
     const seen: string[] = [];
@@ -103,7 +103,7 @@ describe("a reviewer's queue", () => {
     expect(seen).toEqual(ids.filter((_, index) => index !== 3));
   });
 
-  it("[REVIEWS-QUEUE-PAGES] a page looks over a bounded number of others' work, and goes on from there", async () => {
+  it("[REVIEWS-QUEUE-PAGES] a page reads a bounded number of others' work, and continues from there", async () => {
     const tenant = "crowd";
     const admin = await server.makeKey({ roles: ["admin"], actor: { kind: "human", id: "boss" }, tenant });
     const picky = await server.makeKey({ roles: ["reviewer"], actor: { kind: "human", id: "picky" }, tenant });
@@ -167,7 +167,7 @@ describe("a reviewer's queue", () => {
 });
 
 describe("one person", () => {
-  it("[REVIEWS-ONE-PERSON] is known by the e-mail address too: two keys are not two approvals, nor is one's own work", async () => {
+  it("[REVIEWS-ONE-PERSON] is recognized by the e-mail address too: two keys are not two approvals, nor is one's own work", async () => {
     const intake = await gated(server, [{ name: "four-eyes", reviewers: {}, requiredApprovals: 2 }]);
     const mia = await reviewerKey(server, "mia", "mia@example.com");
     const alsoMia = await reviewerKey(server, "mia-again", "MIA@example.com");
@@ -186,7 +186,7 @@ describe("one person", () => {
 });
 
 describe("bad reviews", () => {
-  it("[REVIEWS-REFUSED] by a stranger, twice, or of what is over change nothing", async () => {
+  it("[REVIEWS-REFUSED] by somebody else, twice, or of ended ones change nothing", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: { ids: ["rosa", "otto"] }, requiredApprovals: 2 }]);
     const { submissionId: id } = await submitted(server, intake);
     const stranger = await reviewerKey(server, "stranger");
@@ -202,7 +202,7 @@ describe("bad reviews", () => {
     expect((await read(server, id, server.adminKey)).body.reviewState.approvals).toHaveLength(2);
   });
 
-  it("[RUNNING-GATES-FRESH] rejected, mended and submitted again keeps every decision in the history", async () => {
+  it("[RUNNING-GATES-FRESH] rejected, corrected and submitted again keeps every decision in the history", async () => {
     const intake = await gated(server, [
       { name: "first", reviewers: { ids: ["rosa"] } },
       { name: "second", reviewers: { ids: ["otto"] } },

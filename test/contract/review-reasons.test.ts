@@ -47,7 +47,7 @@ const byLink = (email: string, body: Loose): Promise<Reply> =>
 const fieldReasons = { name: "The full name, please.", "items.0.price": "Too low." };
 
 describe("what a reviewer says", () => {
-  it("[REVIEWS-FIELD-REASONS] a rejection says of single fields what is wrong, by key and by link", async () => {
+  it("[REVIEWS-FIELD-REASONS] a rejection can say what is wrong with single fields, by key and by link", async () => {
     for (const decide of [
       (id: string, body: Loose) => review(server, id, rosa, body),
       (_id: string, body: Loose) => byLink(JANE, body),
@@ -94,7 +94,7 @@ describe("what a reviewer says", () => {
 });
 
 describe("what a review link shows beside the record", () => {
-  it("[REVIEWS-LINK-INTAKE] how to draw it: labels, steps, translations and branding", async () => {
+  it("[REVIEWS-LINK-INTAKE] how to render it: labels, steps, translations and branding", async () => {
     const uiHints = { steps: [{ id: "who", title: "Who", fields: ["name"] }], fieldHints: { name: { label: "Name" } } };
     const translations = { de: { name: "Antrag", fields: { name: { label: "Name, Vorname" } } } };
     const branding = { name: "Acme" };

@@ -94,14 +94,14 @@ describe("who sees what is sensitive", () => {
     expect((await record(server, submissionId)).fields.ssn).toBe(SECRET);
   });
 
-  it("[AUDIT-F19] [FIELDS-MASKED] an intake can lift it", async () => {
+  it("[AUDIT-F19] [FIELDS-MASKED] an intake can disable masking", async () => {
     const { resumeToken } = await typed("open-secrets");
     for (const options of [{}, { key: agent }]) {
       expect((await server.call("GET", `/resume/${resumeToken}`, options)).body.fields.ssn).toBe(SECRET);
     }
   });
 
-  it("[AUDIT-F19] [FIELDS-MASKED] a recorded answer is masked for whoever replays it", async () => {
+  it("[AUDIT-F19] [FIELDS-MASKED] a recorded response is masked for the caller who replays it", async () => {
     const made = await create(server, "secrets", { key: agent, fields: { name: "Ada" } });
     const human = await visit(server, await handOff(server, made.resumeToken), HUMAN);
     const call = (version: number) => ({
@@ -134,7 +134,7 @@ describe("a mask that is sent back", () => {
     expect(after.attribution.ssn.actor).toMatchObject(HUMAN);
   });
 
-  it("[AUDIT-F19] [FIELDS-MASKED] in a list it stands for the item that it was shown in, or is refused", async () => {
+  it("[AUDIT-F19] [FIELDS-MASKED] in a list it represents the item that it was shown in, or is refused", async () => {
     const people = [
       { name: "A", ssn: "1" },
       { name: "B", ssn: "2" },

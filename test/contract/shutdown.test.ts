@@ -14,7 +14,7 @@ const soon = (stopped: Promise<void>): Promise<void> =>
   ]);
 
 it.each(["sqlite", "memory"] as const)(
-  "[RUNNING-SHUTDOWN-FINISHES] [RUNNING-SHUTDOWN-CLOSED] a write under way is answered, then no connection is taken (%s)",
+  "[RUNNING-SHUTDOWN-FINISHES] [RUNNING-SHUTDOWN-CLOSED] a write in flight is answered, then no connection is accepted (%s)",
   async (store) => {
     const server = await startTestServer({ store });
     await server.putIntake({ id: "forms" });
@@ -61,7 +61,7 @@ it("[RUNNING-SHUTDOWN-STREAMS] live streams end, and do not hold the server up",
 });
 
 it.each(["SIGTERM", "SIGINT"] as const)(
-  "[RUNNING-SHUTDOWN-SIGNAL] %s ends it in order, and what was answered is there",
+  "[RUNNING-SHUTDOWN-SIGNAL] %s ends it gracefully, and acknowledged writes are there",
   async (signal) => {
     const folder = tempFolder();
     const env = { FORMBRIDGE_DATA: folder.path, FORMBRIDGE_RATE_LIMIT: "off" };

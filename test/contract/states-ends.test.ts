@@ -145,7 +145,7 @@ describe("ended", () => {
     }
   });
 
-  it("[STATES-TERMINAL] nothing leads out of an end: neither review, nor cancel, nor new tokens", async () => {
+  it("[STATES-TERMINAL] nothing leads out of a final state: neither review, nor cancel, nor new tokens", async () => {
     const finalized = await submitted(server, "gated", { key: creator });
     await review(finalized.submissionId, { decision: "approved" });
     const cancelled = await create(server, "gated", { key: creator });
@@ -168,7 +168,7 @@ describe("ended", () => {
 });
 
 describe("cancel", () => {
-  it("[STATES-CANCEL] every state that is no end can be cancelled", async () => {
+  it("[STATES-CANCEL] every state that is not final can be cancelled", async () => {
     const draft = await create(server, "open");
     const inProgress = await create(server, "open", { fields: { note: "x" } });
     const awaiting = await create(server, "open", { fields: { note: "x" } });
@@ -213,7 +213,7 @@ describe("cancel", () => {
 });
 
 describe("races", () => {
-  it("[STATES-DECIDE-AGAIN] of an approval, a rejection and a cancel at once one counts, and the others hear of it", async () => {
+  it("[STATES-DECIDE-AGAIN] of a concurrent approval, rejection and cancel one counts, and the others get the new state", async () => {
     for (let round = 0; round < 5; round++) {
       const { submissionId } = await submitted(server, "gated", { key: creator });
       const replies = await Promise.all([
@@ -277,7 +277,7 @@ describe("races", () => {
     );
   });
 
-  it("[STATES-APPROVAL-VERSION] approvals of a version that was mended since do not add up", async () => {
+  it("[STATES-APPROVAL-VERSION] approvals of a version that was corrected since do not add up", async () => {
     const { submissionId } = await submitted(server, "two-approvals");
     await review(submissionId, { decision: "approved" }, { key: reviewers[0] ?? "" });
     await review(submissionId, { decision: "rejected", reasons: ["no"] }, { key: reviewers[1] ?? "" });

@@ -66,7 +66,7 @@ describe("creating", () => {
 });
 
 describe("validate", () => {
-  it("[STATES-VALIDATE-KEEPS] moves neither version nor token", async () => {
+  it("[STATES-VALIDATE-KEEPS] changes neither version nor token", async () => {
     const made = await create(server, "open", { fields: { note: "x" } });
     const checked = await validate(made.resumeToken);
     expect(checked.body).toMatchObject({ version: 1, resumeToken: made.resumeToken, ready: false });
@@ -74,7 +74,7 @@ describe("validate", () => {
     expect((await setFields(server, made.resumeToken, { name: "Ada" })).status).toBe(200);
   });
 
-  it("[STATES-VALIDATE-RECORDS] what is missing leads to awaiting_input, and is told in the history", async () => {
+  it("[STATES-VALIDATE-RECORDS] missing fields lead to awaiting_input, recorded in the history", async () => {
     const made = await create(server, "open", { fields: { age: -1 } });
     const checked = await validate(made.resumeToken);
     expect(checked.status).toBe(200);
@@ -102,7 +102,7 @@ describe("validate", () => {
     });
   });
 
-  it("[STATES-VALIDATE-STALE] with a stale token it is the 409 of a write", async () => {
+  it("[STATES-VALIDATE-STALE] with a stale token it is a 409, as for a write", async () => {
     const made = await create(server, "open");
     const current = await filled(server, made.resumeToken, { name: "Ada" });
     const reply = await unchangedBy(server, made.submissionId, () => validate(made.resumeToken));
@@ -158,7 +158,7 @@ describe("submit", () => {
     ]);
   });
 
-  it("[STATES-EDITABLE] every editable state takes validate and submit", async () => {
+  it("[STATES-EDITABLE] validate and submit work in every editable state", async () => {
     const complete = { name: "Ada" };
     const draft = await create(server, "open");
     const awaiting = await create(server, "open", { fields: { note: "x" } });
@@ -176,7 +176,7 @@ describe("submit", () => {
 });
 
 describe("rejection", () => {
-  it("[STATES-REOPEN] [STATES-REASONS-STAY] mending reopens it, with the reasons in sight, to be submitted again", async () => {
+  it("[STATES-REOPEN] [STATES-REASONS-STAY] corrections reopen it, with the reasons visible, to be submitted again", async () => {
     const { submissionId, resumeToken, ...before } = await rejected();
     expect(before).toMatchObject({
       state: "rejected",
@@ -206,7 +206,7 @@ describe("rejection", () => {
     expect((await record(server, submissionId)).state).toBe("expired");
   });
 
-  it("[STATES-MEND-TIME] it takes nothing from a longer time", async () => {
+  it("[STATES-MEND-TIME] it does not shorten a longer time", async () => {
     const { expiresAt, createdAt } = await rejected();
     expect(Date.parse(expiresAt)).toBe(Date.parse(createdAt) + 7 * DAY);
   });

@@ -4,7 +4,7 @@ import { type Loose, minimalIntake, startTestServer, type TestServer } from "../
 
 const ACTOR = { kind: "agent", id: "a" };
 
-describe("what strangers learn", () => {
+describe("what outsiders can learn", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
@@ -53,7 +53,7 @@ describe("what strangers learn", () => {
     expect(await named("?language=ja")).toEqual(["Ask us", undefined]);
   });
 
-  it("the bearer of a revoked token learns when it was revoked, not what happened since", async () => {
+  it("the holder of a revoked token learns when it was revoked, not what happened since", async () => {
     const made = await server.call("POST", "/intakes/contact/submissions", { body: { actor: ACTOR } });
     const { submissionId, resumeToken } = made.body;
     await server.call("POST", `/submissions/${submissionId}/tokens/revoke`, { key: server.adminKey, body: {} });
@@ -66,7 +66,7 @@ describe("what strangers learn", () => {
   });
 });
 
-it("a client can't write itself another address in front of the proxy's", async () => {
+it("a client can't put another address in front of the proxy's", async () => {
   const env = { FORMBRIDGE_TRUST_PROXY: "1", FORMBRIDGE_RATE_LIMIT: "on", FORMBRIDGE_RATE_CREATES_PER_ADDRESS: "5" };
   const server = await startTestServer({ env });
   const statuses: number[] = [];
@@ -80,7 +80,7 @@ it("a client can't write itself another address in front of the proxy's", async 
   await server.stop();
 });
 
-it("a reader that does not read does not keep the server from stopping", async () => {
+it("a client that does not read does not keep the server from stopping", async () => {
   const server = await startTestServer({ env: { FORMBRIDGE_STOP_GRACE_MS: "200" } });
   const made = await server.call("POST", "/intakes/contact/submissions", { body: { actor: ACTOR } });
   let token: string = made.body.resumeToken;

@@ -20,8 +20,8 @@ const shownAs = (version: string) => ({
   destination: { kind: "webhook" as const, url: "https://receiver.example.com/hook", secret: "not for people" },
 });
 
-describe("what a form needs to draw a submission", () => {
-  it("[HANDOFF-INTAKE] is told as it stood when the submission was created, without the destination", async () => {
+describe("what a form needs to render a submission", () => {
+  it("[HANDOFF-INTAKE] is returned as it was when the submission was created, without the destination", async () => {
     await server.putIntake(shownAs("1"));
     const { resumeToken } = await create(server, "shown");
     await server.putIntake(shownAs("2"));
@@ -32,7 +32,7 @@ describe("what a form needs to draw a submission", () => {
     expect(JSON.stringify(reply.body)).not.toMatch(/receiver|not for people/);
   });
 
-  it("[HANDOFF-INTAKE] tells a person in a session whose session it is, and what they were told", async () => {
+  it("[HANDOFF-INTAKE] tells a person in a session whose session it is, and the message they got", async () => {
     await server.putIntake({ id: "plain" });
     const { submissionId, resumeToken } = await create(server, "plain");
     const from = { kind: "agent", id: "closer", name: "Closing assistant" };
@@ -46,7 +46,7 @@ describe("what a form needs to draw a submission", () => {
     expect(body.resumeToken).toBeUndefined();
   });
 
-  it("[HANDOFF-INTAKE] is told to nobody else", async () => {
+  it("[HANDOFF-INTAKE] is not returned to anybody else", async () => {
     const { submissionId } = await create(server, "plain");
     expect((await server.call("GET", `/submissions/${submissionId}/intake`)).status).toBe(401);
     const stranger = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "stranger" } });

@@ -38,7 +38,7 @@ it("[RUNNING-TENANTS-APART] every list of a tenant shows that tenant's and nothi
   expect(own).toEqual([]);
 });
 
-it("[RUNNING-TENANTS-APART] the operator's own admin key does not see into a tenant either", async () => {
+it("[RUNNING-TENANTS-APART] the operator's own admin key can't see into a tenant either", async () => {
   const { submissionId } = submissions.acme;
   expect((await read(server, submissionId, server.adminKey)).status).toBe(404);
   expect((await get("/intakes/acme-closed", server.adminKey)).status).toBe(404);
@@ -76,7 +76,7 @@ it("[RUNNING-TENANTS-APART] keys of another tenant can't be revoked", async () =
   expect((await get("/keys", admins.globex)).status).toBe(200);
 });
 
-it("[RUNNING-TENANTS-OWN-INTAKES] a public create falls to the intake's tenant, whoever makes it", async () => {
+it("[RUNNING-TENANTS-OWN-INTAKES] a public create goes to the intake's tenant, whoever makes it", async () => {
   const anonymous = await created(server, "globex-public");
   const foreigner = await create(server, "globex-public", { key: admins.acme, body: { actor: AGENT } });
   expect(foreigner.status).toBe(201);
@@ -89,7 +89,7 @@ it("[RUNNING-TENANTS-OWN-INTAKES] a public create falls to the intake's tenant, 
   });
 });
 
-it("[RUNNING-TENANTS-OWN-INTAKES] a closed intake of another tenant is not there", async () => {
+it("[RUNNING-TENANTS-OWN-INTAKES] a closed intake of another tenant does not exist", async () => {
   const reply = await create(server, "globex-closed", { key: admins.acme });
   expect(reply.status).toBe(404);
   expect(reply.body).toEqual((await create(server, "not-there", { key: admins.acme })).body);

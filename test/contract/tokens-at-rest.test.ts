@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-it("[TOKENS-AT-REST] the database holds tokens as hashes, and none in clear", async () => {
+it("[TOKENS-AT-REST] the database contains tokens as hashes, and none in clear", async () => {
   const bytes = await server.atRest();
   expect(bytes).toContain("visible-name");
   for (const secret of secrets) expect(bytes.includes(secret), secret).toBe(false);

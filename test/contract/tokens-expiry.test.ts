@@ -49,7 +49,7 @@ describe("a token's time", () => {
     expect((await filled(server, made.resumeToken, { name: "x" })).tokenExpiresAt).toBe(fromNow(7 * DAY));
   });
 
-  it("[TOKENS-TTL-BOUNDS] an intake's wish is kept between an hour and 30 days", async () => {
+  it("[TOKENS-TTL-BOUNDS] an intake's setting is kept between an hour and 30 days", async () => {
     expect((await create(server, "tokens-hour")).tokenExpiresAt).toBe(fromNow(HOUR));
     expect((await create(server, "tokens-minute")).tokenExpiresAt).toBe(fromNow(HOUR));
     expect((await create(server, "tokens-year")).tokenExpiresAt).toBe(fromNow(30 * DAY));
@@ -106,7 +106,7 @@ describe("a token's time", () => {
     expect((await get(resumeToken)).body.warning?.timeRemaining).toBe(30 * MINUTE);
   });
 
-  it("[TOKENS-EXPIRED] past its time it is a 410 that says since when and how to recover", async () => {
+  it("[TOKENS-EXPIRED] when expired it is a 410 that says since when and how to recover", async () => {
     const { submissionId, resumeToken, tokenExpiresAt } = await create(server, "tokens-hour", {
       fields: { name: "x" },
     });
@@ -141,7 +141,7 @@ describe("a token's time", () => {
     expect(expectGone(await get(resumeToken), "token_expired").reason).toBe("ttl_elapsed");
   });
 
-  it("[TOKENS-SKEW] a token is good for 30 s more than it says", async () => {
+  it("[TOKENS-SKEW] a token works for 30 s longer than it says", async () => {
     const { resumeToken } = await create(server, "tokens-hour");
     server.clock.advance(HOUR + 30 * SECOND - 1);
     expect((await get(resumeToken)).status).toBe(200);
@@ -166,7 +166,7 @@ describe("a submission's time", () => {
     expect((await create(server, "open", { ttlMs })).expiresAt).toBe(fromNow(ttlMs));
   });
 
-  it("[TOKENS-TTL-FIXED] [TOKENS-TTL-SHOWN] a read shows what is left, and writes give no more", async () => {
+  it("[TOKENS-TTL-FIXED] [TOKENS-TTL-SHOWN] a read shows what is left, and writes do not extend it", async () => {
     const made = await create(server, "open", { ttlMs: HOUR });
     expect((await get(made.resumeToken)).body.ttl).toEqual({ expiresAt: made.expiresAt, remainingMs: HOUR });
     server.clock.advance(10 * MINUTE);
@@ -189,7 +189,7 @@ describe("a submission's time", () => {
     expect((await record(server, submissionId)).resumeToken).toBe(resumeToken);
   });
 
-  it("[TOKENS-SKEW] [TOKENS-EXPIRY-LAZY] after 30 s of tolerance whoever touches it finds it expired", async () => {
+  it("[TOKENS-SKEW] [TOKENS-EXPIRY-LAZY] after 30 s of tolerance any access finds it expired", async () => {
     const made = await create(server, "open", { ttlMs: 10 * MINUTE });
     server.clock.advance(10 * MINUTE + 30 * SECOND - 1);
     const { resumeToken } = await filled(server, made.resumeToken, { name: "just in time" });
@@ -215,7 +215,7 @@ describe("a submission's time", () => {
     expect(await eventTypes(server, submissionId)).toEqual(["submission.created", "submission.expired"]);
   });
 
-  it("[TOKENS-EXPIRY-SWEPT] what nobody touches is expired all the same, once", async () => {
+  it("[TOKENS-EXPIRY-SWEPT] a submission that nobody accesses is still expired, once", async () => {
     const { submissionId } = await create(server, "open", { ttlMs: MINUTE });
     server.clock.advance(MINUTE + 31 * SECOND);
     await sweep();
@@ -256,7 +256,7 @@ describe("a submission's time", () => {
 });
 
 describe("the last token of an ended submission", () => {
-  it("[TOKENS-LAST-READS] reads state and events until its time is over, and writes nothing", async () => {
+  it("[TOKENS-LAST-READS] reads state and events until it expires, and can't write", async () => {
     const { submissionId, resumeToken } = await submitted(server, "tokens-hour");
     server.clock.advance(30 * MINUTE);
     expect((await get(resumeToken)).body).toMatchObject({ state: "finalized", fields: { name: "Ada" } });
@@ -277,7 +277,7 @@ describe("the last token of an ended submission", () => {
   });
 });
 
-it("[TOKENS-NONE-IN-410] no 410 holds a token, whoever asks", async () => {
+it("[TOKENS-NONE-IN-410] no 410 contains a token, for any caller", async () => {
   const creator = await server.makeKey({ roles: ["agent"], actor: AGENT });
   for (const key of [undefined, creator, server.adminKey]) {
     const cancelled = await create(server, "open", { key: creator });

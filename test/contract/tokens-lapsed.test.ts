@@ -39,7 +39,7 @@ const reissue = (id: string, key: string): Promise<Reply> =>
   server.call("POST", `/submissions/${id}/tokens/reissue`, { key, body: {} });
 
 describe("a lapsed token", () => {
-  it("[AUDIT-F1] [TOKENS-EXPIRED] its 410 names reissue_token, and following it gives a token that works", async () => {
+  it("[AUDIT-F1] [TOKENS-EXPIRED] its 410 names reissue_token, and following it returns a token that works", async () => {
     for (const key of [creator, server.adminKey]) {
       const { submissionId, resumeToken } = await lapsed();
       const error = expectGone(await setFields(server, resumeToken, { name: "x" }), "token_expired");
@@ -51,7 +51,7 @@ describe("a lapsed token", () => {
     }
   });
 
-  it("[AUDIT-F1] no answer shows it again, whoever asks; those who may reissue are told so", async () => {
+  it("[AUDIT-F1] no response shows it again; callers who may reissue are told so", async () => {
     const { submissionId, resumeToken } = await lapsed();
     const path = `/submissions/${submissionId}`;
     for (const key of [creator, server.adminKey]) {
@@ -90,7 +90,7 @@ describe("a lapsed token", () => {
     expect(await server.atRest()).not.toContain(resumeToken);
   });
 
-  it("[AUDIT-F1] recorded answers are replayed without it", async () => {
+  it("[AUDIT-F1] recorded responses are replayed without it", async () => {
     const key = idempotencyKey("lapsed-create");
     const again = () =>
       server.call("POST", "/intakes/brief/submissions", {
@@ -122,7 +122,7 @@ describe("a lapsed token", () => {
     }
   });
 
-  it("[AUDIT-F1] of an ended submission, it says how to read that, and offers no reissue", async () => {
+  it("[AUDIT-F1] of an ended submission, its 410 says how to read that, and offers no reissue", async () => {
     const { submissionId, resumeToken } = (
       await submit(server, (await create(server, "brief", { fields: { name: "Ada" }, key: creator })).resumeToken)
     ).body;
@@ -144,7 +144,7 @@ describe("a lapsed token", () => {
 });
 
 describe("over MCP, status after the token has lapsed", () => {
-  it.each(["submissionId", "resumeToken"])("[AUDIT-F1] by %s gives a new token and says so", async (by) => {
+  it.each(["submissionId", "resumeToken"])("[AUDIT-F1] by %s returns a new token and says so", async (by) => {
     const host = await connectHost(server.url, { key: creator });
     const made = await lapsed();
     const refused = await host.refused(
@@ -183,7 +183,7 @@ describe("over MCP, status after the token has lapsed", () => {
     await host.close();
   });
 
-  it("[AUDIT-F1] not after a revocation: that one an operator takes back", async () => {
+  it("[AUDIT-F1] not after a revocation, which only an operator can undo", async () => {
     const { submissionId } = await lapsed();
     await server.call("POST", `/submissions/${submissionId}/tokens/revoke`, { key: server.adminKey, body: {} });
     server.clock.advance(2 * HOUR);
@@ -194,7 +194,7 @@ describe("over MCP, status after the token has lapsed", () => {
     await host.close();
   });
 
-  it("[AUDIT-F1] leaves the human at work: their session goes on", async () => {
+  it("[AUDIT-F1] does not affect the human at work: their session continues", async () => {
     const made = await create(server, "brief", { key: creator });
     const session = await visit(server, await handOff(server, made.resumeToken));
     server.clock.advance(2 * HOUR);

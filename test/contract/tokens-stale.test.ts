@@ -51,7 +51,7 @@ async function overtaken(intakeId: string, mine: object, theirs: object): Promis
 }
 
 describe("a stale token on a write", () => {
-  it("[TOKENS-STALE-WRITE] a stale token can't overwrite a newer version, and is told how to go on", async () => {
+  it("[TOKENS-STALE-WRITE] a stale token can't overwrite a newer version, and gets what it needs to continue", async () => {
     const { submissionId, stale, current } = await overtaken("open", { name: "Ada" }, { name: "Grace" });
     const reply = await unchangedBy(server, submissionId, () => setFields(server, stale, { name: "Mine" }));
     const error = expectError(reply, 409, "token_conflict");
@@ -110,7 +110,7 @@ describe("a stale token on a write", () => {
     expect(error.conflictDetails).toEqual({ fields: ["name"], canAutoMerge: false });
   });
 
-  it("[TOKENS-STALE-MASKED] sensitive values are masked in what it is told, at any depth", async () => {
+  it("[TOKENS-STALE-MASKED] sensitive values are masked in its response, at any depth", async () => {
     const secrets = { ssn: "123-45-6789", people: [{ id: "p1", pin: "9876" }] };
     const { stale } = await overtaken("open", { name: "Ada" }, secrets);
     const reply = await setFields(server, stale, { ssn: "000-00-0000" });
@@ -120,7 +120,7 @@ describe("a stale token on a write", () => {
     for (const secret of ["123-45-6789", "9876", "000-00-0000"]) expect(allOf(reply)).not.toContain(secret);
   });
 
-  it("[TOKENS-STALE-PRIVATE] an intake may keep the current token and values back", async () => {
+  it("[TOKENS-STALE-PRIVATE] an intake may withhold the current token and values", async () => {
     const { submissionId, stale } = await overtaken("private", { name: "Ada" }, { name: "Grace" });
     const reply = await unchangedBy(server, submissionId, () => setFields(server, stale, { name: "Mine" }));
     const error = expectError(reply, 409, "token_conflict");
@@ -148,7 +148,7 @@ describe("a stale token on a write", () => {
     expectError(await setFields(server, stale, { name: "Mine" }), 409, "token_conflict");
   });
 
-  it("[TOKENS-EXPIRED] past its own time a stale token is told neither token nor values", async () => {
+  it("[TOKENS-EXPIRED] when it has expired, a stale token gets neither token nor values", async () => {
     const made = await create(server, "brief", { fields: { name: "Ada" } });
     server.clock.advance(HOUR / 2);
     await filled(server, made.resumeToken, { name: "Grace" });
@@ -197,7 +197,7 @@ describe("a stale token on a read", () => {
     expect((await server.call("GET", `/resume/${current.resumeToken}`)).status).toBe(200);
   });
 
-  it("[TOKENS-GRACE-PRIVATE] where a write's 409 keeps token and values back, so do reads", async () => {
+  it("[TOKENS-GRACE-PRIVATE] where a write's 409 withholds token and values, so do reads", async () => {
     const { stale } = await overtaken("private", { name: "Ada" }, { name: "Grace" });
     for (const wait of [0, 31 * SECOND]) {
       server.clock.advance(wait);
@@ -210,7 +210,7 @@ describe("a stale token on a read", () => {
     expectError(await server.call("GET", `/resume/${stale}`), 409, "token_conflict");
   });
 
-  it("[TOKENS-GRACE-PRIVATE] nor does a read tell more of what was submitted meanwhile", async () => {
+  it("[TOKENS-GRACE-PRIVATE] a read does not reveal more of what was submitted meanwhile, either", async () => {
     const made = await create(server, "gated", { fields: { name: "Secret" } });
     await submit(server, made.resumeToken);
     const inGrace = await server.call("GET", `/resume/${made.resumeToken}`);

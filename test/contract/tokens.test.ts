@@ -69,7 +69,7 @@ describe("which tokens there are", () => {
     expectError(await unchangedBy(server, submissionId, byBody), 400, "token_invalid");
   });
 
-  it("[TOKENS-UNKNOWN] a well-formed token that nobody issued is a 404", async () => {
+  it("[TOKENS-UNKNOWN] a well-formed token that was never issued is a 404", async () => {
     for (const [, act] of writes(UNKNOWN)) expectError(await act(), 404, "token_invalid");
   });
 
@@ -227,7 +227,7 @@ describe("revoking and reissuing", () => {
     }
   });
 
-  it("[AUDIT-F17] [TOKENS-REISSUE] a resume token alone reissues nothing, wherever it stands", async () => {
+  it("[AUDIT-F17] [TOKENS-REISSUE] a resume token alone reissues nothing, in any position", async () => {
     const { submissionId, resumeToken } = await create(server, "open");
     const attempts: [string, CallOptions][] = [
       [submissionId, { headers: { "if-match": `"${resumeToken}"` }, body: { actor: AGENT } }],
@@ -247,7 +247,7 @@ describe("revoking and reissuing", () => {
   });
 
   it.each(["reissue", "revoke"])(
-    "[AUDIT-F17] a resume token alone is told so, and not asked for a name, on %s",
+    "[AUDIT-F17] a resume token alone is refused for that reason, not for a missing name, on %s",
     async (verb) => {
       const { submissionId, resumeToken } = await create(server, "open");
       const reply = await server.call("POST", `/submissions/${submissionId}/tokens/${verb}`, { body: { resumeToken } });
@@ -256,7 +256,7 @@ describe("revoking and reissuing", () => {
     },
   );
 
-  it("[AUDIT-F17] [TOKENS-REISSUE] a session reissues nothing, and outlives the attempt", async () => {
+  it("[AUDIT-F17] [TOKENS-REISSUE] a session reissues nothing, and survives the attempt", async () => {
     const { resumeToken, version } = await create(server, "open");
     const session = await visit(server, await handOff(server, resumeToken));
     const refused = await session.call("POST", "/tokens/reissue", { body: { version } });
@@ -276,7 +276,7 @@ describe("revoking and reissuing", () => {
     expectError(await server.call("POST", path, { key: creator, body: { resumeToken } }), 410, "token_expired");
   });
 
-  it("[TOKENS-REISSUE] a reissued token works, and the one before is over without any revocation", async () => {
+  it("[TOKENS-REISSUE] a reissued token works, and the previous one stops working without a revocation", async () => {
     const made = await create(server, "open", { key: creator });
     const reissued = await admin(made.submissionId, "reissue", creator);
     expect(reissued.status).toBe(200);

@@ -36,7 +36,7 @@ async function after(ms: number): Promise<void> {
 const stages = (uploadId: string): string[] =>
   filesAtRest(server).flatMap((name) => (name.includes(uploadId) ? [name.split(".").at(-1) ?? ""] : []));
 
-it("[UPLOADS-COLLECTED] a file that was never confirmed goes a grace period after its URL's end", async () => {
+it("[UPLOADS-COLLECTED] a file that was never confirmed is removed a grace period after its URL's expiry", async () => {
   const made = await create(server, "files", { key });
   const signed = await announced(server, made.resumeToken, pdf);
   await send(signed, PDF);
@@ -59,7 +59,7 @@ it("[UPLOADS-COLLECTED] until then it can be confirmed, and then it stays", asyn
   expect(stages(signed.uploadId)).toEqual(["kept"]);
 });
 
-it("[UPLOADS-COLLECTED] a file that was replaced goes; the one in its place stays", async () => {
+it("[UPLOADS-COLLECTED] a file that was replaced is removed; its replacement stays", async () => {
   const first = await walk(server, pdf);
   const signed = await announced(server, first.token, pdf);
   await send(signed, PDF);
@@ -97,7 +97,7 @@ it("[UPLOADS-COLLECTED] the files of a cancelled or expired submission go after 
   expect(stages(expired.uploadId)).toEqual([]);
 });
 
-it("[UPLOADS-COLLECTED] the files of a submission that reached its good end stay", async () => {
+it("[UPLOADS-COLLECTED] the files of a finalized submission stay", async () => {
   const { token, uploadId, submissionId } = await walk(server, pdf);
   const ready = await filled(server, token, { name: "Ada" });
   expect((await submit(server, ready.resumeToken)).status).toBe(200);
@@ -113,7 +113,7 @@ it("[UPLOADS-COLLECTED] a file that was refused leaves neither bytes nor a job t
   expect(await server.server.core.backend.jobs.count()).toBe(0);
 });
 
-it("[UPLOADS-ORPHANS] files that no submission knows are found and taken away, and no others", async () => {
+it("[UPLOADS-ORPHANS] files that no submission refers to are found and removed, and no others", async () => {
   // How old a file is, its storage tells; here every file is old enough.
   await server.stop();
   server = await startTestServer({ env: { FORMBRIDGE_UPLOAD_GRACE_MS: "0", FORMBRIDGE_UPLOAD_TTL_MS: "1" } });

@@ -36,7 +36,7 @@ const openFiles = (uploadId: string): number =>
   }).length;
 
 describe("a confirmed file", () => {
-  it("[UPLOADS-DOWNLOAD] is given by a URL of short life to those who may read the submission", async () => {
+  it("[UPLOADS-DOWNLOAD] is available by a short-lived URL to callers who may read the submission", async () => {
     const { token, submissionId, uploadId } = await walk(server, png);
     const ways = [
       await server.call("GET", `/resume/${token}/uploads/${uploadId}`),
@@ -59,7 +59,7 @@ describe("a confirmed file", () => {
     expect(JSON.stringify(ways[2]?.body)).not.toContain("rtok_");
   });
 
-  it("[UPLOADS-DOWNLOAD] is not there for others, nor before it is confirmed, nor under another submission", async () => {
+  it("[UPLOADS-DOWNLOAD] is not available to others, nor before it is confirmed, nor under another submission", async () => {
     const { submissionId, uploadId } = await walk(server, png);
     const path = `/submissions/${submissionId}/uploads/${uploadId}`;
     expectError(await server.call("GET", path), 401, "unauthorized");
@@ -72,7 +72,7 @@ describe("a confirmed file", () => {
     }
   });
 
-  it("[UPLOADS-DOWNLOAD] is given no longer than its URL lives", async () => {
+  it("[UPLOADS-DOWNLOAD] is available only until its URL expires", async () => {
     const { token, uploadId } = await walk(server, png);
     const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
     server.clock.advance(5 * MINUTE + 31 * SECOND);
@@ -81,7 +81,7 @@ describe("a confirmed file", () => {
     expect(forged.response.status).toBe(403);
   });
 
-  it("[UPLOADS-SAVED-ONLY] is served to be saved, under a safe name, and to nothing else", async () => {
+  it("[UPLOADS-SAVED-ONLY] is served as a download, under a safe name, and nothing else", async () => {
     const { token, uploadId } = await walk(server, png);
     const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
     const { response } = await download(url);
@@ -97,7 +97,7 @@ describe("a confirmed file", () => {
     expect(head.headers.get("content-length")).toBe(String(PNG.length));
   });
 
-  it("[UPLOADS-RANGE] is given in parts, too", async () => {
+  it("[UPLOADS-RANGE] is available in parts, too", async () => {
     const { token, uploadId } = await walk(server, png);
     const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
     const ranges: [string, number, Buffer][] = [
@@ -121,7 +121,7 @@ describe("a confirmed file", () => {
     expect((await Promise.all(parts)).map(({ response }) => response.status)).toEqual([206, 200]);
   });
 
-  it("[AUDIT-F38] [UPLOADS-RANGE] a range beyond its end is a 416 that tells its size", async () => {
+  it("[AUDIT-F38] [UPLOADS-RANGE] a range beyond its end is a 416 with its size", async () => {
     const { token, uploadId } = await walk(server, png);
     const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
     for (const range of ["bytes=9999-", `bytes=${PNG.length}-`, "bytes=-0"]) {
@@ -132,7 +132,7 @@ describe("a confirmed file", () => {
     }
   });
 
-  it("[UPLOADS-DOWNLOAD] is not held open for clients that are gone", async () => {
+  it("[UPLOADS-DOWNLOAD] is not held open for clients that have disconnected", async () => {
     const bytes = Buffer.alloc(2_000_000, "formbridge\n");
     const { token, uploadId } = await walk(server, { field: "any", bytes, mimeType: "text/plain" });
     const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
@@ -168,7 +168,7 @@ describe("a confirmed file", () => {
 });
 
 describe("a file of a sensitive field", () => {
-  it("[UPLOADS-SENSITIVE] is not given to those who see its value masked, nor named in events", async () => {
+  it("[UPLOADS-SENSITIVE] is not available to callers who see its value masked, nor named in events", async () => {
     const secret = { field: "secret", bytes: PDF, filename: "diagnosis.pdf" };
     const { token, uploadId, submissionId } = await walk(server, secret);
     expect((await server.call("GET", `/resume/${token}`)).body.fields.secret).toEqual({ masked: true });
@@ -180,7 +180,7 @@ describe("a file of a sensitive field", () => {
     expect(told).not.toContain(digestOf(PDF));
   });
 
-  it("[UPLOADS-SENSITIVE] [FIELDS-SENSITIVE-SEALED] has its name and digest nowhere in clear at rest", async () => {
+  it("[UPLOADS-SENSITIVE] [FIELDS-SENSITIVE-SEALED] has its name and digest stored nowhere in clear", async () => {
     const bytes = Buffer.from("%PDF-1.7 a sensitive file\n%%EOF\n");
     const secret = { field: "secret", bytes, filename: "prognosis.pdf", sha256: digestOf(bytes) };
     const { token, uploadId } = await walk(server, secret);
@@ -205,7 +205,7 @@ describe("a file of a sensitive field", () => {
   });
 });
 
-it("[UPLOADS-WALK] a confirmed file may be attached again, and to its own field alone", async () => {
+it("[UPLOADS-WALK] a confirmed file may be attached again, but only to its own field", async () => {
   const { token, uploadId } = await walk(server, png);
   const removed = await filled(server, token, { image: null });
   expect(removed.fields.image).toBeUndefined();

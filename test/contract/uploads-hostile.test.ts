@@ -91,13 +91,13 @@ describe("hostile files", () => {
 describe("what a browser would run", () => {
   const page = Buffer.from("<!doctype html><title>x</title><script>alert(1)</script>");
   const drawing = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><circle r="1"/></svg>`);
-  it("[UPLOADS-ACTIVE] is refused where the field takes it only among others", async () => {
+  it("[UPLOADS-ACTIVE] is refused where the field accepts it only among others", async () => {
     await expectRefused({ field: "any", bytes: page, mimeType: "text/html" });
     await expectRefused({ field: "image", bytes: drawing, mimeType: "image/svg+xml" });
     await expectRefused({ field: "any", bytes: Buffer.from("alert(1)"), mimeType: "text/javascript" });
   });
 
-  it("[UPLOADS-ACTIVE] is taken where the field names it, and served as plain bytes", async () => {
+  it("[UPLOADS-ACTIVE] is accepted where the field names it, and served as plain bytes", async () => {
     const files = [
       { field: "html", bytes: page, mimeType: "text/html" },
       { field: "svg", bytes: drawing, mimeType: "image/svg+xml" },
@@ -140,7 +140,7 @@ describe("honest files", () => {
     ["an old letter", { field: "office", bytes: office("WordDocument"), mimeType: "application/msword" }],
     ["a new letter", { field: "office", bytes: zip("[Content_Types].xml", Buffer.from(types)), mimeType: word }],
   ];
-  it.each(honest)("[UPLOADS-CONFIRM-CHECKS] %s is taken", async (_name, file) => {
+  it.each(honest)("[UPLOADS-CONFIRM-CHECKS] %s is accepted", async (_name, file) => {
     const { reply } = await walk(server, file);
     expect({ status: reply.status, error: reply.body.error }).toEqual({ status: 200, error: undefined });
     expect(reply.body.fields[file.field]).toMatchObject({
@@ -151,7 +151,7 @@ describe("honest files", () => {
 });
 
 it.each(["text/\u65e5", "text/x\r\nSet-Cookie: x=1", "text/a b", "text/", "///", "text", "text/plain; x=\u00e4"])(
-  "[UPLOADS-TYPE] %j is no type that a file can be announced as",
+  "[UPLOADS-TYPE] %j is not a type that a file can be announced as",
   async (mimeType) => {
     const made = await create(server, "files");
     const reply = await announce(server, made.resumeToken, { field: "any", bytes: PDF, mimeType });
@@ -182,7 +182,7 @@ describe("bad names", () => {
     [".htaccess", ".htaccess"],
     ["e\u0301.pdf", "\u00e9.pdf"],
   ];
-  it.each(names)("[UPLOADS-NAMES] %j becomes %j, and names nothing at rest", async (filename, clean) => {
+  it.each(names)("[UPLOADS-NAMES] %j becomes %j, and is not used as a name in storage", async (filename, clean) => {
     const { reply, uploadId } = await walk(server, { field: "pdf", bytes: PDF, filename });
     expect(reply.body.fields.pdf.filename).toBe(clean);
     const stored = filesAtRest(server).filter((name) => name.includes(uploadId));

@@ -46,7 +46,7 @@ describe("a field announced twice", () => {
     });
   });
 
-  it("[AUDIT-F2] [UPLOADS-NEXT] a late body or confirm of the first is told which one took its place", async () => {
+  it("[AUDIT-F2] [UPLOADS-NEXT] a late body or confirm of the first gets the id of its replacement", async () => {
     const made = await create(server, "files", { fields: { name: "Ada" } });
     const first = await announced(server, made.resumeToken, pdf);
     await send(first, PDF);
@@ -80,7 +80,7 @@ describe("a field announced twice", () => {
 });
 
 describe("an upload that is abandoned", () => {
-  it("[UPLOADS-ABANDON] by token: its URL is dead, its bytes go, and the state follows", async () => {
+  it("[UPLOADS-ABANDON] by token: its URL stops working, its bytes are removed, and the state follows", async () => {
     const made = await create(server, "files", { fields: { name: "Ada" } });
     const signed = await announced(server, made.resumeToken, pdf);
     await send(signed, PDF);
@@ -104,7 +104,7 @@ describe("an upload that is abandoned", () => {
     });
   });
 
-  it("[UPLOADS-ABANDON] while its bytes are coming: they leave nothing behind, and their sender is told", async () => {
+  it("[UPLOADS-ABANDON] while its bytes arrive: they leave nothing behind, and the sender gets an error", async () => {
     // Without a worker: nobody else removes them.
     await server.stop();
     server = await startTestServer();

@@ -20,7 +20,7 @@ async function announceNew(sizeBytes: number, key?: string): Promise<Reply> {
 
 const agentKey = () => server.makeKey({ roles: ["agent"], actor: AGENT });
 
-it("[AUDIT-F36] the files of one submission may add up to so much, pending ones included", async () => {
+it("[AUDIT-F36] the files of one submission have a total limit, pending ones included", async () => {
   await start({ FORMBRIDGE_UPLOAD_QUOTA_SUBMISSION_BYTES: String(2 * PDF.length + 10) });
   const made = await create(server, "files");
   const first = await announced(server, made.resumeToken, { field: "pdf", bytes: PDF });
@@ -37,7 +37,7 @@ it("[AUDIT-F36] the files of one submission may add up to so much, pending ones 
   await announced(server, freed.body.resumeToken, { field: "text", bytes: PDF, mimeType: "text/plain" });
 });
 
-it("[AUDIT-F36] an address announces so much a day without a key, over all submissions", async () => {
+it("[AUDIT-F36] an address without a key has a daily limit, over all submissions", async () => {
   await start({ FORMBRIDGE_UPLOAD_QUOTA_ADDRESS_BYTES: "1000" });
   expect((await announceNew(600)).status).toBe(200);
   const refused = await announceNew(600);
@@ -52,7 +52,7 @@ it("[AUDIT-F36] an address announces so much a day without a key, over all submi
   expect((await announceNew(600)).status).toBe(200);
 });
 
-it("[AUDIT-F36] the files of an intake may add up to so much; what went makes room again", async () => {
+it("[AUDIT-F36] the files of an intake have a total limit; removed ones make room again", async () => {
   await start({ FORMBRIDGE_UPLOAD_QUOTA_INTAKE_BYTES: "1000" });
   const key = await agentKey();
   const first = (await announceNew(600, key)).body;
@@ -90,7 +90,7 @@ it("[AUDIT-F36] an intake's quota is counted from what is stored, so a restart f
   server = first;
 });
 
-it("[AUDIT-F36] a disk that has only its reserve left takes no announcement, and says so in the envelope", async () => {
+it("[AUDIT-F36] a disk with only its reserve left accepts no announcement, and the error says so", async () => {
   await start({ FORMBRIDGE_UPLOAD_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) });
   const refused = await announceNew(10);
   const error = expectError(refused, 503, "service_unavailable");
@@ -114,7 +114,7 @@ async function partOf(key?: string): Promise<{ submissionId: string; uploadId: s
   return { submissionId, uploadId: signed.uploadId };
 }
 
-it("[AUDIT-F36] parts of files that strangers left behind go with their URL, those of keys stay for the grace period", async () => {
+it("[AUDIT-F36] partial files without a key are removed with their URL, others stay for the grace period", async () => {
   await start({});
   const stranger = await partOf();
   const known = await partOf(await agentKey());

@@ -56,7 +56,7 @@ async function breakOff(signed: Loose, offset: number, part: Buffer): Promise<vo
   await until(() => stage(".part"));
 }
 
-it("[UPLOADS-RESUME] a file that broke off goes on where it stopped, over HTTP, by a tus client", async () => {
+it("[UPLOADS-RESUME] an interrupted upload continues where it stopped, over HTTP, with a tus client", async () => {
   const signed = await waiting();
   expect(signed.resumable.protocol).toBe("tus");
   await breakOff(signed, 0, BYTES.subarray(0, 200_000));
@@ -82,7 +82,7 @@ it("[UPLOADS-RESUME] a file that broke off goes on where it stopped, over HTTP, 
   expect(reply.body.fields.any).toMatchObject({ sizeBytes: BYTES.length, sha256: digestOf(BYTES) });
 });
 
-it("[UPLOADS-RESUME] a file whose last byte came is there, whatever became of the line or the server after it", async () => {
+it("[UPLOADS-RESUME] a file whose last byte arrived is complete, whatever happens to the connection or the server afterwards", async () => {
   const cut = await waiting();
   const { hostname, port, pathname, search } = new URL(cut.resumable.url);
   const socket = connect(Number(port), hostname);
@@ -107,7 +107,7 @@ it("[UPLOADS-RESUME] a file whose last byte came is there, whatever became of th
   expect((await confirm(server, killed.resumeToken, killed.uploadId)).status).toBe(200);
 });
 
-it("[UPLOADS-RESUME-BOUND] nothing follows the last byte, and what is tried leaves nothing", async () => {
+it("[UPLOADS-RESUME-BOUND] nothing can follow the last byte, and an attempt leaves nothing behind", async () => {
   const signed = await waiting();
   const ours = () => filesAtRest(server).filter((name) => name.includes(signed.uploadId));
   const post = { ...TUS, "upload-length": String(BYTES.length), "content-type": "application/offset+octet-stream" };
@@ -132,7 +132,7 @@ it("[UPLOADS-RESUME] a client that creates its upload is given the one that was 
   expectError(made, 400, "bad_request");
 });
 
-it("[UPLOADS-RESUME-BOUND] pieces go on after the last byte, and never beyond the announced size", async () => {
+it("[UPLOADS-RESUME-BOUND] pieces continue after the last byte, and never beyond the announced size", async () => {
   const signed = await waiting();
   expect((await patch(signed, 0, BYTES.subarray(0, 1000))).headers["upload-offset"]).toBe("1000");
   expectError(await patch(signed, 999, BYTES.subarray(999, 2000)), 409, "conflict");
@@ -150,7 +150,7 @@ it("[UPLOADS-RESUME-BOUND] pieces go on after the last byte, and never beyond th
   expectError(await patch(signed, 0, BYTES.subarray(0, 10)), 409, "conflict");
 });
 
-it("[UPLOADS-RESUME-BOUND] its URL is signed, and good for nothing else", async () => {
+it("[UPLOADS-RESUME-BOUND] its URL is signed, and works for nothing else", async () => {
   const [signed, other] = [await waiting(), await waiting()];
   const swapped = {
     ...signed,
@@ -162,7 +162,7 @@ it("[UPLOADS-RESUME-BOUND] its URL is signed, and good for nothing else", async 
   expect((await head({ resumable: { url: `${signed.url.replace("?", "/resumable?")}` } })).status).toBe(403);
 });
 
-it("[UPLOADS-RESUME] the whole file at once takes the place of pieces, and what was refused leaves none", async () => {
+it("[UPLOADS-RESUME] the whole file at once replaces pieces, and a refused one leaves none", async () => {
   const signed = await waiting();
   await patch(signed, 0, Buffer.alloc(1000, "x"));
   expect((await send(signed, BYTES)).status).toBe(200);

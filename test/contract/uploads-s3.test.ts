@@ -44,7 +44,7 @@ it("[UPLOADS-WALK] with a bucket, a file goes straight to it and comes straight 
   expect(response.headers.get("content-disposition")).toMatch(/^attachment; filename="a.pdf"/);
 });
 
-it("[UPLOADS-CONFIRM-CHECKS] with a bucket, a file of another type is refused and gone", async () => {
+it("[UPLOADS-CONFIRM-CHECKS] with a bucket, a file of another type is refused and removed", async () => {
   const signed = await waiting(PNG);
   await send(signed, PNG);
   expectError(await confirm(server, signed.resumeToken, signed.uploadId), 422, "invalid");

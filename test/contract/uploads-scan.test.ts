@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it("[UPLOADS-SCAN-CLOSED] a file that could not be scanned is not taken; when the scanner is back, it is", async () => {
+it("[UPLOADS-SCAN-CLOSED] a file that could not be scanned is not accepted; when the scanner is back, it is", async () => {
   const { reply, signed, uploadId, submissionId } = await walk(server, { field: "pdf", bytes: PDF });
   expect(expectError(reply, 503, "service_unavailable")).toMatchObject({ retryable: true });
   expect(await eventTypes(server, submissionId)).toEqual(["submission.created", "upload.requested"]);
@@ -36,7 +36,7 @@ it("[UPLOADS-SCAN-CLOSED] a file that could not be scanned is not taken; when th
   expect((await confirm(server, signed.resumeToken, uploadId)).status).toBe(200);
 });
 
-it("[UPLOADS-SCAN] a file in which something is found is refused, told of, and gone", async () => {
+it("[UPLOADS-SCAN] an infected file is refused, reported and removed", async () => {
   writeFileSync(switchFile, "");
   const bytes = Buffer.concat([PDF, Buffer.from("EICAR")]);
   const { reply, uploadId, submissionId } = await walk(server, { field: "pdf", bytes });

@@ -59,13 +59,13 @@ it.each([
   ["to a path that takes no PATCH", "PATCH /uploads/x", JSON_BODY, 400],
   ["to a path that takes no PUT", "PUT /uploads/x/resumable", JSON_BODY, 400],
   ["to a path that wants no body", "GET /healthz", LITTLE, 200],
-])("[UPLOADS-SLOW] a body that never comes holds no connection: %s", async (_case, line, headers, status) => {
+])("[UPLOADS-SLOW] a body that never arrives holds no connection: %s", async (_case, line, headers, status) => {
   const { answer, isClosed } = begin(line, headers);
   await until(isClosed);
   expect(answer().match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
 });
 
-it("[UPLOADS-SLOW] the connection of a client that fell silent is closed after its answer", async () => {
+it("[UPLOADS-SLOW] the connection of a silent client is closed after its response", async () => {
   const signed = await waiting();
   const headers = Object.entries(signed.headers).map(([name, value]) => `${name}: ${value}`);
   const { answer, isClosed } = begin(`PUT ${pathOf(signed.url)}`, headers);

@@ -39,7 +39,7 @@ const tryNothing = async (signed: Loose) =>
   expectError(await confirm(server, signed.resumeToken, signed.uploadId), 422, "upload_pending");
 
 describe("a file that is sent as announced", () => {
-  it("[UPLOADS-WALK] is announced, sent, confirmed, and stands in its field", async () => {
+  it("[UPLOADS-WALK] is announced, sent, confirmed, and appears in its field", async () => {
     const { submissionId, uploadId, signed, reply } = await walk(server, {
       ...pdf,
       sha256: digestOf(PDF),
@@ -65,7 +65,7 @@ describe("a file that is sent as announced", () => {
     ]);
   });
 
-  it("[UPLOADS-WALK] [UPLOADS-SENSITIVE] stands in a field whose name has a dot", async () => {
+  it("[UPLOADS-WALK] [UPLOADS-SENSITIVE] appears in a field whose name has a dot", async () => {
     const scan = { "x-file": { accept: ["application/pdf"], maxBytes: 1000 }, "x-sensitive": true };
     await server.putIntake({ id: "dotted", schema: { type: "object", properties: { "scan.front": scan } } });
     const file = { field: "scan.front", bytes: PDF, filename: "ada.pdf" };
@@ -127,7 +127,7 @@ describe("a signed URL", () => {
     await tryNothing(signed);
   });
 
-  it("[UPLOADS-URL-BOUND] is good for its own upload, and for sending alone", async () => {
+  it("[UPLOADS-URL-BOUND] works for its own upload, and only for sending", async () => {
     const [signed, other] = [await waiting(), await waiting()];
     expectError(await send({ ...signed, url: withGrant(other.url, grantOf(signed.url)) }, PDF), 403, "forbidden");
     expectError(await server.call("GET", signed.url.slice(server.url.length)), 403, "forbidden");
@@ -137,7 +137,7 @@ describe("a signed URL", () => {
     await tryNothing(other);
   });
 
-  it("[UPLOADS-URL-BOUND] whose time is over is a 410, and so is one of a submission that has ended", async () => {
+  it("[UPLOADS-URL-BOUND] is a 410 when it has expired, and so is one of a submission that has ended", async () => {
     const late = await waiting();
     const cancelled = await waiting();
     expect((await server.call("DELETE", `/resume/${cancelled.resumeToken}`, { body: { actor: AGENT } })).status).toBe(
@@ -149,7 +149,7 @@ describe("a signed URL", () => {
     await tryNothing(late);
   });
 
-  it("[UPLOADS-CONFIRM-ORDER] takes nothing any more once the file is confirmed", async () => {
+  it("[UPLOADS-CONFIRM-ORDER] stops working once the file is confirmed", async () => {
     const { signed } = await walk(server, pdf);
     expectError(await send(signed, PDF), 409, "conflict");
   });
@@ -170,7 +170,7 @@ describe("a body that is not the announced file", () => {
     ["no type", { "Content-Type": undefined }, PDF, 415, "unsupported_media_type"],
     ["an empty type", { "Content-Type": "" }, PDF, 415, "unsupported_media_type"],
   ];
-  it("[AUDIT-F38] an empty or doubled type is told the announced one", async () => {
+  it("[AUDIT-F38] an empty or duplicate type gets the announced one in the error", async () => {
     const signed = await waiting();
     for (const type of ["", "application/pdf, application/pdf", "pdf", "application/pdf application/pdf"]) {
       const error = expectError(await send(signed, PDF, { "Content-Type": type }), 415, "unsupported_media_type");
@@ -219,7 +219,7 @@ describe("a body that is not the announced file", () => {
     expect((await send(signed, PDF)).status).toBe(200);
   });
 
-  it("[UPLOADS-ONE-WRITER] a second body while one is coming is a 409, and the first one goes on", async () => {
+  it("[UPLOADS-ONE-WRITER] a second body while one is arriving is a 409, and the first one continues", async () => {
     const signed = await waiting();
     const first = begin(signed, PDF.subarray(0, 10));
     await until(() => being(signed).length === 1);
@@ -231,7 +231,7 @@ describe("a body that is not the announced file", () => {
     expect((await confirm(server, signed.resumeToken, signed.uploadId)).status).toBe(200);
   });
 
-  it("[UPLOADS-SLOW] silence ends a body", async () => {
+  it("[UPLOADS-SLOW] a silent connection is closed", async () => {
     const signed = await waiting();
     const { answer, socket } = begin(signed, PDF.subarray(0, 10));
     expect(await until(answer)).toMatch(/^HTTP\/1.1 400 [\s\S]*Nothing was received/);
@@ -249,7 +249,7 @@ describe("a body that is not the announced file", () => {
     await once(socket, "close");
   }
 
-  it("[UPLOADS-SLOW] slowness does not, longer than any other body may take", async () => {
+  it("[UPLOADS-SLOW] a slow one is not, for longer than any other body may take", async () => {
     const signed = await waiting();
     const { answer, socket } = begin(signed, PDF.subarray(0, 1));
     for (let at = 1; at < 4; at++) {
@@ -285,7 +285,7 @@ describe("a confirm", () => {
     expectError(await confirm(server, stranger.resumeToken, "upl_1"), 404, "not_found");
   });
 
-  it("[UPLOADS-CONFIRM-CHECKS] of a file with another digest is a 422 and an event, and the file is gone", async () => {
+  it("[UPLOADS-CONFIRM-CHECKS] of a file with another digest is a 422 and an event, and the file is removed", async () => {
     const { submissionId, uploadId, reply } = await walk(server, { ...pdf, sha256: "0".repeat(64) });
     const error = expectError(reply, 422, "invalid");
     expect(error.fields).toMatchObject([{ path: "pdf", code: "custom" }]);
@@ -298,7 +298,7 @@ describe("a confirm", () => {
     expect((await record(server, submissionId)).pendingUploads).toBeUndefined();
   });
 
-  it("[UPLOADS-CONFIRM-CHECKS] of a file of another type is a 422, and the file is gone", async () => {
+  it("[UPLOADS-CONFIRM-CHECKS] of a file of another type is a 422, and the file is removed", async () => {
     const { uploadId, reply } = await walk(server, { field: "pdf", bytes: PNG });
     expect(expectError(reply, 422, "invalid").fields).toMatchObject([
       { path: "pdf", code: "file_wrong_type", received: "image/png" },
@@ -325,7 +325,7 @@ describe("a confirm", () => {
 });
 
 describe("an announcement", () => {
-  it("[UPLOADS-CONFIRM-CHECKS] of a type or size that the field does not take is a 422", async () => {
+  it("[UPLOADS-CONFIRM-CHECKS] of a type or size that the field does not accept is a 422", async () => {
     const { resumeToken } = await create(server, "files");
     const wrong = await announce(server, resumeToken, { field: "pdf", bytes: PNG, mimeType: "image/png" });
     expect(expectError(wrong, 422, "invalid").fields).toMatchObject([{ code: "file_wrong_type" }]);
@@ -334,7 +334,7 @@ describe("an announcement", () => {
   });
 });
 
-it("[UPLOADS-KEY-ROTATION] a URL of an older secret is good until that secret is taken away", async () => {
+it("[UPLOADS-KEY-ROTATION] a URL of an older secret works until that secret is removed", async () => {
   const { createUploadGrants } = await import("@formbridge/core");
   const [older, newer] = ["an older secret of thirty-two chars", "a newer secret of thirty-two chars!"];
   const grant = {

@@ -71,7 +71,7 @@ async function deadEvent(intake: string, webhookId: string): Promise<{ submissio
 }
 
 describe("[AUDIT-F32] an event that the receiver refuses", () => {
-  it("delays its own submission alone, however many events the others write, and disables nothing", async () => {
+  it("delays only its own submission, however many events the others write, and disables nothing", async () => {
     const { intake, webhookId } = await hooked();
     const { submissionId } = await deadEvent(intake, webhookId);
     const others: string[] = [];
@@ -87,7 +87,7 @@ describe("[AUDIT-F32] an event that the receiver refuses", () => {
     });
   }, 60_000);
 
-  it("[AUDIT-F39] can be skipped: its submission goes on with the next one", async () => {
+  it("[AUDIT-F39] can be skipped: its submission continues with the next one", async () => {
     const { intake, webhookId } = await hooked();
     const { submissionId, eventId } = await deadEvent(intake, webhookId);
     poisoned.clear();
@@ -120,7 +120,7 @@ describe("[AUDIT-F32] an event that the receiver refuses", () => {
 });
 
 describe("[AUDIT-F39] an operator", () => {
-  it("sends a test message, and sees what came of it", async () => {
+  it("sends a test message, and sees its outcome", async () => {
     const { webhookId } = await hooked();
     const taken = await post(webhookId, "test");
     expect([taken.status, taken.body]).toEqual([
@@ -175,7 +175,7 @@ describe("[AUDIT-F39] an operator", () => {
     expect(failed.body).toMatchObject({ sent: 0, failed: [{ submissionId: one }], notTried: 2 });
   });
 
-  it("is told what can't be replayed, and nobody but an admin may", async () => {
+  it("is refused what can't be replayed, and only an admin may replay", async () => {
     const { intake, webhookId } = await hooked();
     const viewer = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "viewer" } });
     const stranger = await server.makeKey({

@@ -57,7 +57,7 @@ describe("what is sent", () => {
     });
   });
 
-  it("[WEBHOOK-WANTED] only the types and intakes that were asked for, of other streams too", async () => {
+  it("[WEBHOOK-WANTED] only the requested types and intakes, of other streams too", async () => {
     const [one, other] = [await intake(), await intake()];
     const all = await webhook(server, { intakes: [one, other] });
     const types = ["field.updated", "token.created"];
@@ -95,7 +95,7 @@ describe("what is sent", () => {
 });
 
 describe("a message that fails", () => {
-  it("[WEBHOOK-ORDER] [WEBHOOK-RETRIED] is tried again after a growing time, under the same id, and holds back what follows it", async () => {
+  it("[WEBHOOK-ORDER] [WEBHOOK-RETRIED] is retried after a growing delay, with the same id, and holds back what follows it", async () => {
     const id = await intake();
     const { url, webhookId } = await webhook(server, { intakes: [id] });
     courier.next(id, FAILED, FAILED);
@@ -122,7 +122,7 @@ describe("a message that fails", () => {
     expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
   });
 
-  it("[WEBHOOK-ASIDE] [WEBHOOK-COMPLETE] other submissions go on meanwhile, and are not sent again after it", async () => {
+  it("[WEBHOOK-ASIDE] [WEBHOOK-COMPLETE] other submissions continue meanwhile, and are not sent again after it", async () => {
     const [bad, good] = [await intake(), await intake()];
     const { url, webhookId } = await webhook(server, { intakes: [bad, good] });
     courier.next(bad, FAILED, FAILED);
@@ -143,7 +143,7 @@ describe("a message that fails", () => {
     for (const id of [free, later]) expect(idsFor(url, id)).toEqual(await historyIds(id));
   });
 
-  it("[WEBHOOK-ASIDE] a receiver that takes nothing else either is left alone until the next attempt", async () => {
+  it("[WEBHOOK-ASIDE] a receiver that accepts nothing else either is paused until the next attempt", async () => {
     const [bad, worse] = [await intake(), await intake()];
     const { url, webhookId } = await webhook(server, { intakes: [bad, worse] });
     courier.next(bad, FAILED);
@@ -169,7 +169,7 @@ describe("a message that fails", () => {
     expect(nextAttemptAt).toBe(new Date(server.clock.now() + 50_000).toISOString());
   });
 
-  it("[WEBHOOK-DISABLED] [WEBHOOK-ENABLED] a receiver that takes nothing is sent nothing in the end, until it is enabled; then nothing is missing", async () => {
+  it("[WEBHOOK-DISABLED] [WEBHOOK-ENABLED] a receiver that accepts nothing is finally disabled; when it is enabled, nothing is missing", async () => {
     const id = await intake();
     const { url, webhookId } = await webhook(server, { intakes: [id] });
     courier.next(id, ...Array(200).fill(FAILED));
@@ -197,7 +197,7 @@ describe("a message that fails", () => {
     }
   });
 
-  it("[WEBHOOK-DISABLED] is disabled at once when trying again is of no use", async () => {
+  it("[WEBHOOK-DISABLED] is disabled at once when a retry can't help", async () => {
     const id = await intake();
     const { webhookId } = await webhook(server, { intakes: [id] });
     courier.next(id, { kind: "failed", error: "410 Gone\u0000", final: true });
@@ -209,8 +209,8 @@ describe("a message that fails", () => {
   });
 });
 
-describe("a receiver that does not answer", () => {
-  it("[WEBHOOK-FAIR] keeps no other webhook waiting, nor does it get more than some at once", async () => {
+describe("a receiver that does not respond", () => {
+  it("[WEBHOOK-FAIR] does not delay other webhooks, and gets only a limited number at once", async () => {
     const [slow, quick] = [await intake(), await intake()];
     const stuck = await webhook(server, { intakes: [slow] });
     const other = await webhook(server, { intakes: [quick] });
@@ -230,7 +230,7 @@ describe("a receiver that does not answer", () => {
     for (const submissionId of made) expect(idsFor(stuck.url, submissionId)).toEqual(await historyIds(submissionId));
   });
 
-  it("[WEBHOOK-DELETED] one that was deleted meanwhile stays away", async () => {
+  it("[WEBHOOK-DELETED] one that was deleted meanwhile stays deleted", async () => {
     const id = await intake();
     const { url, webhookId } = await webhook(server, { intakes: [id] });
     courier.next(id, "hold");
@@ -266,7 +266,7 @@ describe("webhooks of a definition", () => {
       ({ definedBy }: { definedBy?: string }) => definedBy === id,
     );
 
-  it("[WEBHOOK-DEFINED] are sent what they name, change with it, and go with it", async () => {
+  it("[WEBHOOK-DEFINED] get what they name, change with it, and are removed with it", async () => {
     const [url, brief] = [newUrl(), newUrl()];
     await definition("named", "1", [{ url }, { url: brief, types: ["submission.finalized"], secret: "first" }]);
     const before = await ofIntake("named");
@@ -312,7 +312,7 @@ describe("webhooks of a definition", () => {
     expect(await ofIntake("leaving")).toEqual([]);
   });
 
-  it("[WEBHOOK-DEFINED] [WEBHOOK-BAD-INPUT] a definition names what can't be sent", async () => {
+  it("[WEBHOOK-DEFINED] [WEBHOOK-BAD-INPUT] a definition with an invalid webhook is refused", async () => {
     const reply = await definition("wrong", "1", [
       { url: "ftp://x.invalid" },
       { url: newUrl(), types: ["nothing.at_all"] },

@@ -24,7 +24,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-it("[WEBHOOK-BODY] [WEBHOOK-SECRET] a receiver that checks signatures takes every event, in order", async () => {
+it("[WEBHOOK-BODY] [WEBHOOK-SECRET] a receiver that verifies signatures accepts every event, in order", async () => {
   await postWebhook(server, { url, intakes: ["hooked"], secret: SECRET });
   const submissionId = await written(server, "hooked", 2);
   await pushed(server);
@@ -32,7 +32,7 @@ it("[WEBHOOK-BODY] [WEBHOOK-SECRET] a receiver that checks signatures takes ever
   expect(orders).toEqual(events.map((event) => ({ type: event.type, timestamp: event.ts, data: event })));
 });
 
-it("[WEBHOOK-RETRIED] [WEBHOOK-SECRET] one that knows another secret is tried again", async () => {
+it("[WEBHOOK-RETRIED] [WEBHOOK-SECRET] one with another secret is retried", async () => {
   const { body } = await postWebhook(server, { url, intakes: ["hooked"] });
   await written(server, "hooked", 0);
   const failed = await onceSo(server, body.webhook.webhookId, ({ failures }) => failures === 1);

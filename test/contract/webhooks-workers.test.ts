@@ -33,7 +33,7 @@ const positionOf = async (claimed: ClaimedWebhook): Promise<number | undefined> 
   (await server.server.core.backend.webhooks.get(claimed))?.progress.position;
 const remove = (id: string) => server.call("DELETE", `/webhooks/${id}`, { key: server.adminKey });
 
-it("[WEBHOOK-CRASH] [WEBHOOK-PAUSED] what a silent worker has sent is sent again by the next; when it comes back, it moves nothing", async () => {
+it("[WEBHOOK-CRASH] [WEBHOOK-PAUSED] events sent by a paused worker are sent again by the next; when it resumes, it moves nothing", async () => {
   const { url, webhookId } = await webhook(server, { intakes: ["one"] });
   const submissionId = await written(server, "one", 2);
   courier.next("one", { kind: "accepted" }, "hold");
@@ -58,7 +58,7 @@ it("[WEBHOOK-CRASH] [WEBHOOK-PAUSED] what a silent worker has sent is sent again
   expect((await remove(webhookId)).status).toBe(200);
 });
 
-it("[WEBHOOK-PAUSED] a worker whose lease is running out begins nothing more, and leaves everything to the next", async () => {
+it("[WEBHOOK-PAUSED] a worker whose lease is running out starts nothing more, and leaves the rest to the next", async () => {
   const { url, webhookId } = await webhook(server, { intakes: ["one"] });
   await written(server, "one", 2);
   const claimed = await claim();
@@ -71,7 +71,7 @@ it("[WEBHOOK-PAUSED] a worker whose lease is running out begins nothing more, an
   expect((await remove(webhookId)).status).toBe(200);
 });
 
-it("a worker that is told to stop leaves the rest to the next, and blames nobody", async () => {
+it("a worker that is asked to stop leaves the rest to the next, without counting a failure", async () => {
   const { url, webhookId } = await webhook(server, { intakes: ["other"] });
   await written(server, "other", 2);
   courier.next("other", { kind: "accepted" }, "hold");
@@ -94,7 +94,7 @@ it("a worker that is told to stop leaves the rest to the next, and blames nobody
   expect((await remove(webhookId)).status).toBe(200);
 });
 
-it("[WEBHOOK-COMPLETE] [WEBHOOK-ORDER] several workers, writers and failures at once: each event is taken once, in order", async () => {
+it("[WEBHOOK-COMPLETE] [WEBHOOK-ORDER] several workers, writers and failures at once: each event is accepted once, in order", async () => {
   const { url } = await webhook(server, { intakes: ["busy"] });
   const fates = Array.from({ length: 60 }, (_, index) =>
     index % 7 === 3 ? ({ kind: "failed", error: "502" } as const) : ({ kind: "accepted" } as const),

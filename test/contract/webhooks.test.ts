@@ -35,7 +35,7 @@ const onOne = (id: string): [string, string, object?][] => [
 ];
 
 describe("secrets", () => {
-  it("[WEBHOOK-SECRET] one that is made is shown once, and sealed at rest", async () => {
+  it("[WEBHOOK-SECRET] a generated one is shown once, and sealed at rest", async () => {
     const reply = await postWebhook(server, { url: newUrl(), intakes: ["open"] });
     expect([reply.status, reply.body.secret]).toEqual([201, expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
     const { webhookId, url } = reply.body.webhook;
@@ -50,7 +50,7 @@ describe("secrets", () => {
     await remove(webhookId);
   });
 
-  it("[WEBHOOK-SECRET] one that is given signs", async () => {
+  it("[WEBHOOK-SECRET] a given one is used for signing", async () => {
     const { body } = await postWebhook(server, { url: newUrl(), intakes: ["open"], secret: SECRET });
     expect(body.secret).toBe(SECRET);
     await written(server, "open", 0);
@@ -59,7 +59,7 @@ describe("secrets", () => {
     await remove(body.webhook.webhookId);
   });
 
-  it("[WEBHOOK-ROTATED] the one before signs beside it for a day, newest first, and never more than five", async () => {
+  it("[WEBHOOK-ROTATED] the previous one is used as well for a day, newest first, and never more than five", async () => {
     const { body } = await postWebhook(server, { url: newUrl(), intakes: ["open"] });
     const { webhookId, url } = body.webhook;
     const signedWith = async (): Promise<readonly string[] | undefined> => {
@@ -92,7 +92,7 @@ describe("secrets", () => {
 });
 
 describe("lists", () => {
-  it("[WEBHOOK-LISTED] page by page, with what was asked for and how they fare, without what a URL hides", async () => {
+  it("[WEBHOOK-LISTED] page by page, with their settings and progress, without secrets in URLs", async () => {
     const url = "https://user:password@receiver.invalid/hook?token=hidden";
     const types = ["submission.created", "token.created"];
     const first = await webhook(server, { url, types, intakes: ["open", "closed"] });
@@ -133,7 +133,7 @@ describe("who may", () => {
     expect((await remove(webhookId)).status).toBe(200);
   });
 
-  it("[WEBHOOK-ADMIN] of its own tenant: another one's is not there, and is sent nothing of ours", async () => {
+  it("[WEBHOOK-ADMIN] of its own tenant: another tenant's does not exist, and gets nothing of ours", async () => {
     const ours = await webhook(server);
     const theirs = await webhook(server, {}, foreign);
     expect(await list(foreign)).toEqual([theirs]);
@@ -174,7 +174,7 @@ describe("who may", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const url = "https://receiver.invalid/x";
   it.each<[string, unknown]>([
     ["no URL", {}],

@@ -3,7 +3,7 @@ import { startServerProcess, tempFolder } from "../support/child.ts";
 import { caller, minimalIntake } from "../support/harness.ts";
 import { created, eventsOf, setFields, typesOf } from "../support/moves.ts";
 
-it("[AUDIT-F29] a conflict that was answered is in the history of a server that was killed right after", async () => {
+it("[AUDIT-F29] a conflict that was returned is in the history of a server that was killed right after", async () => {
   const folder = tempFolder();
   const adminKey = `fbk_${"k".repeat(43)}`;
   const env = { FORMBRIDGE_DATA: folder.path, FORMBRIDGE_ADMIN_KEY: adminKey };

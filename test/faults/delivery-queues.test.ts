@@ -103,7 +103,7 @@ test.each([
   ["the server itself, on SQLite", embedded],
   ["workers of their own, on PostgreSQL", besideWorkers],
 ])(
-  "[DELIVERY-AT-LEAST-ONCE] whoever delivers dies and the ways to RabbitMQ, NATS and Redis break, nothing is lost: %s",
+  "[DELIVERY-AT-LEAST-ONCE] when workers die and connections to RabbitMQ, NATS and Redis break, nothing is lost: %s",
   {
     timeout: TIMEOUT,
   },

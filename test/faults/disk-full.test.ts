@@ -34,7 +34,7 @@ function fill(file: string): void {
   }
 }
 
-test("[STORES-DOWN] [STORES-BACK] the disk is full under load: reads go on, writes are 503 and not done, and go on with room", {
+test("[STORES-DOWN] [STORES-BACK] the disk is full under load: reads continue, writes are 503 and not executed, and succeed again with room", {
   timeout: isLong ? 900_000 : 120_000,
 }, async () => {
   const env = {

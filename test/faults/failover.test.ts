@@ -56,7 +56,7 @@ test("HAProxy accepts the file that follows the primary", async () => {
 
 /** A failover takes most of a minute, and a cluster to start it on. */
 test.runIf(isLong)(
-  "[STORES-FAILOVER] [STORES-DOWN] the primary is lost under load, again and again: only 503, nothing lost, nothing doubled",
+  "[STORES-FAILOVER] [STORES-DOWN] the primary is lost under load, again and again: only 503, nothing lost, nothing duplicated",
   { timeout: TIMEOUT },
   async () => {
     const cluster = ha as HighAvailability;

@@ -95,7 +95,7 @@ async function write(url: string, call: { method: string; path: string; mark: st
 
 let seen: { trace: string; marks: Set<string> } | undefined;
 
-test("no write is answered before its bytes are synced to the log", {
+test("no write is acknowledged before its bytes are synced to the log", {
   timeout: isLong ? 600_000 : 180_000,
 }, async () => {
   seen = await traceUnderLoad();
@@ -116,7 +116,7 @@ test("the check notices a server that does not sync", () => {
   expect(judgeTrace(unsynced, marks).problems).toHaveLength(marks.size);
 });
 
-test("the check notices one sync that failed, and one answer that came too early", () => {
+test("the check notices one failed sync, and one response that was sent too early", () => {
   const lines = (seen?.trace ?? "").split("\n");
   const marks = seen?.marks ?? new Set<string>();
   const [mark = ""] = marks;
@@ -129,7 +129,7 @@ test("the check notices one sync that failed, and one answer that came too early
   expect(judgeTrace(early.join("\n"), marks).problems).toEqual([`${mark} was answered before its bytes were synced`]);
 });
 
-test("the check reads calls that strace saw in two halves, and knows where a group ends", () => {
+test("the check reads calls that strace split in two, and knows where a group ends", () => {
   const header = (size: string) => `7 pwrite64(20</d/x-wal>, "\\0\\0\\0\\1\\0\\0\\0${size}abcd", 24, 0) = 24`;
   const write = `${header("\\2")}\n7 pwrite64(20</d/x-wal>, "mark-1", 6, 0) = 6`;
   const answer = '7 write(9<socket:[1]>, "HTTP/1.1 201 Created\\r\\nx-request-id: mark-1\\r\\n", 40) = 40';

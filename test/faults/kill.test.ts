@@ -26,7 +26,7 @@ const env = () => ({
   NODE_COMPILE_CACHE: join(tmpdir(), "formbridge-compile-cache"),
 });
 
-test("killed under load at any moment, every answered write is there once and every other one at most once [IDEMPOTENCY-CRASH]", {
+test("killed under load at any moment, every acknowledged write is there once and every other one at most once [IDEMPOTENCY-CRASH]", {
   timeout: isLong ? 7_200_000 : 240_000,
 }, async () => {
   const began = performance.now();

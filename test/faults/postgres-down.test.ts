@@ -65,7 +65,7 @@ async function verifyAll(): Promise<void> {
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
 }
 
-describe("the database goes away under load: only 503, nothing lost, nothing doubled, back by itself", () => {
+describe("the database goes away under load: only 503, nothing lost, nothing duplicated, and it recovers", () => {
   test("[STORES-DOWN] [STORES-BACK] [STORES-READYZ] stopped at once and started again", {
     timeout: TIMEOUT,
   }, async () => {
@@ -88,7 +88,7 @@ describe("the database goes away under load: only 503, nothing lost, nothing dou
     await verifyAll();
   });
 
-  test("[STORES-DOUBT] [STORES-BACK] frozen and thawed: what waited too long is in doubt, and asked again", {
+  test("[STORES-DOUBT] [STORES-BACK] frozen and thawed: calls that waited too long have an unknown outcome, and are retried", {
     timeout: TIMEOUT,
   }, async () => {
     for (let round = 0; round < ROUNDS; round++) {

@@ -56,7 +56,7 @@ describe("what a caller sends is not multiplied", () => {
     expect(user / 1_000_000).toBeLessThan(5);
   });
 
-  it("a page of history is bounded by its size, and nothing of it is left out", async () => {
+  it("a page of history is limited by its size, and nothing of it is left out", async () => {
     let { resumeToken, submissionId } = await create("contact");
     for (let round = 0; round < 9; round++) {
       const reply = await patch(resumeToken, { message: String(round).repeat(0.9 * MIB) });
@@ -76,7 +76,7 @@ describe("what a caller sends is not multiplied", () => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => index + 1));
   });
 
-  it("a refused write leaves no more than a line", async () => {
+  it("a refused write logs no more than a line", async () => {
     const { resumeToken, submissionId } = await create("open");
     await patch(resumeToken, { a: 1 });
     await patch(resumeToken, { ["y".repeat(200_000)]: 1 });

@@ -11,15 +11,15 @@ afterAll(() => world.test.stop());
 
 const INHERITED = ["constructor", "toString", "__proto__", "hasOwnProperty", "submission.created,valueOf"];
 
-describe("what was found once", () => {
-  test("a key can't end at a moment that does not exist, and so live for ever", async () => {
+describe("earlier findings", () => {
+  test("a key can't expire at a time that does not exist, and so live forever", async () => {
     for (const expiresAt of ["2026-12-31T23:59:60Z", "9999-12-31T23:59:59-23:59"]) {
       const body = { name: "x", roles: ["viewer"], actor: { kind: "agent", id: "x" }, expiresAt };
       expect((await world.test.call("POST", "/keys", { key: world.own.admin, body })).status, expiresAt).toBe(400);
     }
   });
 
-  test("a list from a moment that does not exist is refused", async () => {
+  test("a list from a time that does not exist is refused", async () => {
     for (const list of ["/submissions", "/events"]) {
       for (const name of ["from", "until"]) {
         const path = `${list}?${name}=2026-12-31T23:59:60Z`;
@@ -28,13 +28,13 @@ describe("what was found once", () => {
     }
   });
 
-  test.each(INHERITED)("%s is no type of event", async (types) => {
+  test.each(INHERITED)("%s is not an event type", async (types) => {
     for (const path of [`/submissions/${world.toys[0]?.submissionId}/events`, "/events"]) {
       expect((await world.test.call("GET", `${path}?types=${types}`, { key: world.own.admin })).status).toBe(400);
     }
   });
 
-  test("a reference of any length is looked for and not found", async () => {
+  test("a reference of any length is looked up and not found", async () => {
     for (const length of [1000, 1025, 5000]) {
       const { status } = await world.test.call("GET", `/submissions/${"a".repeat(length)}`, { key: world.own.admin });
       expect([400, 404]).toContain(status);

@@ -41,7 +41,7 @@ afterAll(async () => {
   await world.test.stop();
 });
 
-test("[BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] [RUNNING-OPENAPI-TRUE] every answer to hostile input keeps the contract, and nothing that was refused changed anything", () => {
+test("[BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] [RUNNING-OPENAPI-TRUE] every response to hostile input follows the contract, and nothing that was refused changed anything", () => {
   const found = [...result.findings].map(([problem, { count, example }]) => `${count} × ${problem}\n    ${example}`);
   expect(found.join("\n"), `seed ${seed}`).toBe("");
 });
@@ -64,7 +64,7 @@ test("the cases reached every operation of the document, with good calls and bad
   expect([...missed, ...done]).toEqual([]);
 });
 
-test("no hostile call held the server up", () => {
+test("no hostile call delayed the server", () => {
   expect(result.slowest.ms, result.slowest.example).toBeLessThan(MAX_ANSWER_MS);
 });
 

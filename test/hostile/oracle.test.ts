@@ -29,7 +29,7 @@ const judged = (given: WireAnswer, expectation: Partial<Expectation> = {}, asked
   problemsOf(asked, given, { operation: operations.find(asked.method, asked.path), ...expectation });
 
 describe("the judge of hostile cases", () => {
-  test("lets a right refusal and a right success pass", () => {
+  test("accepts a correct refusal and a correct success", () => {
     expect(judged(answer(400, error("bad_request")))).toEqual([]);
     expect(judged(answer(201, JSON.stringify({ ok: true, keyId: "key_1", key: "shown" })))).toEqual([]);
     expect(judged(answer(400, error("token_invalid", { reason: "malformed" })))).toEqual([]);
@@ -76,13 +76,13 @@ describe("the judge of hostile cases", () => {
     expect(judged(given).join("\n")).toMatch(problem);
   });
 
-  test("refuses an answer without a request id", () => {
+  test("refuses a response without a request id", () => {
     const { headers, ...rest } = answer(400, error("bad_request"));
     const { "x-request-id": _, ...others } = headers;
     expect(judged({ ...rest, headers: others }).join()).toMatch(/X-Request-Id is undefined/);
   });
 
-  test("takes an echo of the caller's own words for no leak", () => {
+  test("does not report an echo of the caller's own words as a leak", () => {
     const asked = { ...request, path: `/keys?${TOKEN}=1` };
     expect(judged(answer(404, error("not_found", { message: TOKEN })), { operation: undefined }, asked)).toEqual([]);
   });

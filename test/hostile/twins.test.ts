@@ -73,7 +73,7 @@ const CONDITIONS: readonly Record<string, string>[] = [
   { "x-intake-version": "2" },
 ];
 
-describe("what is not yours looks like what is not there", () => {
+describe("what is not yours looks like what does not exist", () => {
   test.each([...CALLS, ...BY_KEY])(
     "[BAD-INPUT-FOREIGN] %s /submissions/{id}%s of another tenant",
     async (method, suffix, body) => {
@@ -153,7 +153,7 @@ describe("what is not yours looks like what is not there", () => {
     },
   );
 
-  test("[BAD-INPUT-FOREIGN] the lists of another tenant's intake are as empty as those of one that is not there", async () => {
+  test("[BAD-INPUT-FOREIGN] the lists of another tenant's intake are as empty as those of one that does not exist", async () => {
     for (const key of [world.own.admin, world.own.agent, world.own.viewer, world.foreign.limited]) {
       for (const list of ["/submissions", "/submissions?fields=true&"]) {
         const at = list.includes("?") ? list : `${list}?`;
@@ -182,7 +182,7 @@ describe("what is not yours looks like what is not there", () => {
     expect(status).toBe(404);
   });
 
-  test("[BAD-INPUT-FOREIGN] an event of another submission is no place to go on from", async () => {
+  test("[BAD-INPUT-FOREIGN] can't continue after an event of another submission", async () => {
     const { body } = await world.test.call("GET", `/submissions/${theirs.submissionId}/events`, {
       key: theirs.adminKey,
     });

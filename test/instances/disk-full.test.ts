@@ -47,7 +47,7 @@ async function exhaustLog(): Promise<void> {
   );
 }
 
-test("[STORES-DOWN] [STORES-BACK] PostgreSQL's disk is full under load: only 503, nothing lost, nothing doubled, and on with room", {
+test("[STORES-DOWN] [STORES-BACK] PostgreSQL's disk is full under load: only 503, nothing lost, nothing duplicated, and it recovers with room", {
   timeout: isLong ? 1_800_000 : 120_000,
 }, async () => {
   for (let round = 0; round < ROUNDS; round++) {

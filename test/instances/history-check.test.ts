@@ -42,7 +42,7 @@ describe("a history that one copy could have made", () => {
     expect(checkHistory(good())).toEqual([]);
   });
 
-  it("may have writes that nobody was told of, done or not", () => {
+  it("may have writes with an unknown outcome, done or not", () => {
     const lost = { outcome: "unknown", fields: { value: "eve" } } as const;
     expect(faultsOf(withCalls(call(5.5, { by: "eve", base: 3, ...lost })))).toBe("");
     const change = withCalls(call(5.5, { by: "eve", base: 3, ...lost }), read(9, 4, "eve"));
@@ -54,7 +54,7 @@ describe("a history that one copy could have made", () => {
     expect(faultsOf(withCalls({ ...read(1.9, 1, "ann"), ended: 3 }, { ...read(2.9, 3, "cyd"), ended: 3.1 }))).toBe("");
   });
 
-  it("lets a repetition tell what was recorded, however late", () => {
+  it("lets a replay return what was recorded, however late", () => {
     expect(faultsOf(withCalls(write(7, "bob", 2, { outcome: "replayed" })))).toBe("");
   });
 });

@@ -65,7 +65,7 @@ test("[STORES-INSTANCES-ONE-KEY] 64 creates with one key, spread over three inst
   for (const part of share) expect(part).toBeGreaterThan((ROUNDS * 64) / 6);
 });
 
-test("[STORES-INSTANCES-ONE-WINNER] of 50 writes with one token one wins, and the others are told", async () => {
+test("[STORES-INSTANCES-ONE-WINNER] of 50 writes with one token one wins, and the others get a conflict", async () => {
   const { resumeToken, submissionId } = await created(server, "forms");
   const replies = await many(50, (index) => setFields(server, resumeToken, { name: `writer ${index}` }));
   const winners = replies.filter(({ status }) => status === 200);
@@ -89,7 +89,7 @@ test("[STORES-INSTANCES-ONE-SUBMIT] of 20 submits with one key one executes: one
   expect(jobs).toEqual([{ kind: "deliver" }, { kind: "lapse" }]);
 });
 
-test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing answered is lost, nothing is doubled", {
+test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing acknowledged is lost, nothing is duplicated", {
   timeout: TIMEOUT,
 }, async () => {
   await underLoad({ url: fleet.url, name: "instances", clients: CLIENTS, mayLose: true }, async ({ more }) => {
@@ -104,7 +104,7 @@ test("[STORES-INSTANCES-KILLED] instances are killed under load: nothing answere
   expect(verified.code, verified.stderr).toBe(0);
 });
 
-test("[STORES-INSTANCES-ONE-COPY] what many callers saw of submissions they share is what one copy of each would have shown", {
+test("[STORES-INSTANCES-ONE-COPY] what many callers saw of shared submissions is what a single copy would have shown", {
   timeout: TIMEOUT,
 }, async () => {
   for (let round = 0; round < HISTORIES; round++) {
@@ -128,7 +128,7 @@ test("[STORES-INSTANCES-ONE-COPY] what many callers saw of submissions they shar
   }
 });
 
-test("what the proxy says itself has the shape of every answer, and it keeps the inside to itself", {
+test("responses of the proxy itself have the usual envelope, and reveal nothing internal", {
   timeout: TIMEOUT,
 }, async () => {
   // A connection that was kept alive may end under a call: the proxy closes it with the instance behind it.

@@ -31,7 +31,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-it("[MCP-LIST-CHANGED] an intake that is put on one instance is a tool on the others, and their listeners are told", async () => {
+it("[MCP-LIST-CHANGED] an intake registered on one instance is a tool on the others, and their subscribers are notified", async () => {
   const host = await connectHost(there.url, { key: ADMIN_KEY });
   const names = async () => (await host.tools()).map(({ name }) => name);
   // A notification is a hint and may come without a change, so each one is followed by a look at the list.

@@ -41,14 +41,14 @@ async function answerTo(request: string): Promise<{ status: number; type: string
   };
 }
 
-it("[AUDIT-F31] the proxy answers for instances that are gone with the contract's envelope", async () => {
+it("[AUDIT-F31] the proxy responds for instances that are down with the contract's envelope", async () => {
   const { status, type, body } = await answerTo("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   expect([status, type]).toEqual([503, "application/json"]);
   expect(JSON.parse(body)).toMatchObject({ ok: false, error: { type: "service_unavailable", retryable: true } });
 });
 
 it.each(["nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nbro ken: 1\r\n\r\n"])(
-  "[AUDIT-F31] what is no HTTP gets the proxy's own page, as docs/how-to/deploy.md says (%j)",
+  "[AUDIT-F31] input that is not HTTP gets the proxy's own page, as docs/how-to/deploy.md says (%j)",
   async (request) => {
     expect(await answerTo(request)).toMatchObject({ status: 400, type: "text/html" });
     const page = readFileSync(join(import.meta.dirname, "../../docs/how-to/deploy.md"), "utf8");

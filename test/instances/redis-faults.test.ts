@@ -102,8 +102,8 @@ async function overtake(table: string, one: () => Promise<Reply>, other: () => P
   }
 }
 
-describe("an instance that is stopped for longer than its lock lives, and goes on", () => {
-  test("[STORES-INSTANCES-PAUSED] [RUNNING-REDIS-LOST-LOCK] finds its create done by another one, and answers with that", {
+describe("an instance that is paused for longer than its lock lives, and resumes", () => {
+  test("[STORES-INSTANCES-PAUSED] [RUNNING-REDIS-LOST-LOCK] finds its create executed by another one, and returns that", {
     timeout: TIMEOUT,
   }, async () => {
     for (let round = 0; round < STOPS; round++) {
@@ -118,7 +118,7 @@ describe("an instance that is stopped for longer than its lock lives, and goes o
     expect(made).toEqual({ count: STOPS });
   });
 
-  test("[STORES-INSTANCES-PAUSED] does not write over what came meanwhile", { timeout: TIMEOUT }, async () => {
+  test("[STORES-INSTANCES-PAUSED] does not overwrite what was written meanwhile", { timeout: TIMEOUT }, async () => {
     for (let round = 0; round < STOPS; round++) {
       const { resumeToken, submissionId } = await created(server, "forms");
       const write = (index: number) => () => setFields(instance(index), resumeToken, { note: `instance ${index}` });
@@ -132,7 +132,7 @@ describe("an instance that is stopped for longer than its lock lives, and goes o
     }
   });
 
-  test("[STORES-INSTANCES-PAUSED] under load: nothing answered is lost, nothing is doubled", {
+  test("[STORES-INSTANCES-PAUSED] under load: nothing acknowledged is lost, nothing is duplicated", {
     timeout: TIMEOUT,
   }, async () => {
     const loading = { url: fleet.url, name: "paused", clients: CLIENTS, mayLose: true, timeoutMs: CALL_MS } as const;
@@ -215,7 +215,7 @@ describe.each([
     ["flushed", flushed],
     ["full, and evicts what it likes", evicting],
   ])(
-    "[RUNNING-REDIS-NOT-TRUTH] %s: nothing answered is lost, nothing is doubled",
+    "[RUNNING-REDIS-NOT-TRUTH] %s: nothing acknowledged is lost, nothing is duplicated",
     { timeout: TIMEOUT },
     async (what, fault) => {
       for (let round = 0; round < ROUNDS; round++) {

@@ -15,8 +15,8 @@ afterAll(() => scene.stop());
 /** About four characters a token. */
 const tokensOf = (value: unknown): number => JSON.stringify(value).length / 4;
 
-describe("an answer", () => {
-  it("[MCP-SHORT] has what is missing in the order of the schema, in words", async () => {
+describe("a response", () => {
+  it("[MCP-SHORT] lists what is missing in schema order, described", async () => {
     const made = await anybody.done("formbridge_trip_plan_create", {});
     expect(made.missingFields).toEqual(["to", "when", "consent", "pin"]);
     expect(made.toFill).toEqual([
@@ -78,7 +78,7 @@ describe("an answer", () => {
     expect(merged.fields).toEqual({ place: { city: "Rome", zip: "0150" } });
   });
 
-  it("[MCP-STALE] tells both values of a field whose name has a dot", async () => {
+  it("[MCP-STALE] shows both values of a field whose name has a dot", async () => {
     await server.putIntake({
       id: "dots",
       schema: { type: "object", properties: { "place.city": { type: "string" } } },
@@ -133,7 +133,7 @@ describe("an answer", () => {
     expect(fields.pdf).toMatchObject({ uploadId, filename: "a.pdf" });
   });
 
-  it("[MCP-ANSWER] is the same by the short way and by the SDK's", async () => {
+  it("[MCP-ANSWER] is the same by the fast path and by the SDK", async () => {
     const call = async (meta: Loose) => {
       const args = { initialFields: { to: "Rome" }, actor: { kind: "agent", id: "same" } };
       const { headers, body } = rpcRequest(
@@ -151,7 +151,7 @@ describe("an answer", () => {
   });
 
   it.each([{}, { "mcp-protocol-version": "2025-11-25" }])(
-    "[MCP-ANSWER] a list is the same by both ways, %o",
+    "[MCP-ANSWER] a list is the same by both paths, %o",
     async (version: Record<string, string>) => {
       const list = async (params: Loose) => {
         const made = rpcRequest("tools/list");

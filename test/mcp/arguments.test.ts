@@ -20,7 +20,7 @@ const kept = async (submissionId: string) => [await record(server, submissionId)
 
 const BIG = "x".repeat(600);
 
-describe("arguments that do not fit", () => {
+describe("invalid arguments", () => {
   /** Every tool with every argument of a wrong type, unknown ones, and the required ones left out. */
   it("[MCP-ARGUMENTS] are named, for every tool and argument, and change nothing", async () => {
     const made = await anybody.done("formbridge_trip_plan_create", { initialFields: { to: "Rome" } });

@@ -33,7 +33,7 @@ async function call(client: Client, suffix: string, args: Record<string, unknown
   return bodyOf(await client.callTool({ name: `formbridge_forms_${suffix}`, arguments: args }));
 }
 
-it("[MCP-ASK] [MCP-HANDOFF-LINK] on an open line the server asks by itself, and sets the answers", async () => {
+it("[MCP-ASK] [MCP-HANDOFF-LINK] on an open connection the server asks on its own, and sets the answers", async () => {
   const asked: unknown[] = [];
   const client = await hostThat((params) => {
     asked.push(params);
@@ -46,7 +46,7 @@ it("[MCP-ASK] [MCP-HANDOFF-LINK] on an open line the server asks by itself, and 
   expect(await call(client, "status", { submissionId })).toMatchObject({ version: 2, fields: { name: "Ada" } });
 });
 
-it("[MCP-ASK-DECLINED] [MCP-HANDOFF-LINK] a host that declines, fails or never replies costs nothing: the link comes all the same", async () => {
+it("[MCP-ASK-DECLINED] [MCP-HANDOFF-LINK] a host that declines, fails or never replies costs nothing: the link is still returned", async () => {
   const never = new Promise<never>(() => {});
   for (const [reply, action] of [
     [() => ({ action: "decline" }), "decline"],
@@ -63,7 +63,7 @@ it("[MCP-ASK-DECLINED] [MCP-HANDOFF-LINK] a host that declines, fails or never r
   }
 });
 
-it("[MCP-HANDOFF-URL] on an open line the page of a code is offered too, and lost offers leave the link", async () => {
+it("[MCP-HANDOFF-URL] on an open connection the page of a code is offered too, and lost offers leave the link", async () => {
   const asked: Loose[] = [];
   const accepting = await hostThat((params) => {
     asked.push(params);
@@ -96,7 +96,7 @@ it("[MCP-HANDOFF-LINK] over HTTP an older host can't be asked in a call, and get
   await client.close();
 });
 
-it("[MCP-WAIT] [MCP-WAIT-PROGRESS] [MCP-WAIT-LEFT] on an open line a wait tells that it goes on, and ends when it is cancelled", async () => {
+it("[MCP-WAIT] [MCP-WAIT-PROGRESS] [MCP-WAIT-LEFT] on an open connection a wait reports progress, and ends when it is cancelled", async () => {
   const client = await hostThat();
   const { resumeToken, submissionId } = await call(client, "create", {});
   const gone = new AbortController();

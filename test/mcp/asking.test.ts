@@ -160,7 +160,7 @@ it("[MCP-ASK-PLAIN] sensitive, human-only, file, nested and unknown fields are r
   expect([(await recordOf(submissionId)).version, await handoffsOf(submissionId)]).toEqual([1, []]);
 });
 
-it("[MCP-ASK-DECLINED] [MCP-HANDOFF-LINK] who declines, cancels or says nothing changes no field, and the link is there", async () => {
+it("[MCP-ASK-DECLINED] [MCP-HANDOFF-LINK] a person who declines, cancels or says nothing changes no field, and the link is there", async () => {
   for (const reply of [{ action: "decline" }, { action: "cancel" }, { action: "accept", content: {} }] as const) {
     const client = await hostThat(() => reply);
     const { submissionId, resumeToken } = await begin(client);
@@ -174,7 +174,7 @@ it("[MCP-ASK-DECLINED] [MCP-HANDOFF-LINK] who declines, cancels or says nothing 
   expect(body).toMatchObject({ url: expect.any(String), asked: { how: "form", action: "unavailable" } });
 });
 
-it("[MCP-ASK] what the person answers is kept when others wrote meanwhile, and refused when it was about the same", async () => {
+it("[MCP-ASK] the person's answers are kept when others wrote meanwhile, and refused when it was about the same field", async () => {
   for (const [fields, outcome] of [
     [{ age: 3 }, { ok: true, version: 3, asked: { updatedFields: ["name"] } }],
     [{ name: "Eve" }, { ok: false, error: { type: "token_conflict", conflictDetails: { fields: ["name"] } } }],
@@ -194,7 +194,7 @@ it("[MCP-ASK] what the person answers is kept when others wrote meanwhile, and r
   }
 });
 
-it("[MCP-ASK] nobody is asked for what can't be set any more", async () => {
+it("[MCP-ASK] nobody is asked for what can no longer be set", async () => {
   let asked = 0;
   const client = await hostThat(() => {
     asked++;
@@ -228,7 +228,7 @@ async function round(
 
 const accept = (content: object) => ({ inputResponses: { person: { action: "accept", content } } });
 
-it("[MCP-ASK-DECLINED] a reply that does not fit what was asked for sets nothing", async () => {
+it("[MCP-ASK-DECLINED] a reply that does not match what was asked for sets nothing", async () => {
   const { submissionId, resumeToken } = await begin(await hostThat(undefined));
   const args = { resumeToken, ask: ["name"] };
   const { requestState } = (await round(args)).result;
@@ -297,7 +297,7 @@ it("[MCP-HANDOFF-URL] [MCP-HANDOFF-LINK] a link that needs a code is offered to 
   }
 });
 
-it("[MCP-HANDOFF-URL] a link that opens by itself is never put into a URL elicitation", async () => {
+it("[MCP-HANDOFF-URL] a link that contains its secret is never put into a URL elicitation", async () => {
   let asked = 0;
   const client = await hostThat(() => {
     asked++;

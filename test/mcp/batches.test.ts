@@ -25,7 +25,7 @@ function messagesIn(body: unknown): Loose[] {
   return [...body.matchAll(/^data: (.+)$/gm)].flatMap(([, data = ""]) => JSON.parse(data));
 }
 
-it("[AUDIT-P9] every call of a batch counts against the limit of failed look-ups, also of batches sent at once", async () => {
+it("[AUDIT-P9] every call of a batch counts against the limit of failed lookups, also of concurrent batches", async () => {
   const batches = Array.from({ length: 20 }, (_, n) => guesses(n * 20, 20));
   const replies = await Promise.all(batches.map((body) => server.call("POST", "/mcp", { headers: HEADERS, body })));
   const answers = replies.flatMap(({ body }) => messagesIn(body));

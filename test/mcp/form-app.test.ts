@@ -219,7 +219,7 @@ it("[MCP-APP-CONFLICT] [AUDIT-P11] both values are shown when the agent wrote me
   expect((await read()).fields).toMatchObject({ ...fields, trading_name: "Acme Tools!" });
 });
 
-it("[MCP-APP-CODE] the form of a magic link asks for address and code, and the code makes the human known", async () => {
+it("[MCP-APP-CODE] the form of a magic link asks for address and code, and the code identifies the human", async () => {
   const { host, read } = await openForm(
     "compliance-declaration",
     {},

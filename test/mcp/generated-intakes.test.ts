@@ -33,7 +33,7 @@ describe(`of ${COUNT} generated intakes`, () => {
     });
   }, 120_000);
 
-  it("[MCP-FLAT] [MCP-TOOLS] [MCP-ANNOTATED] every tool has a plain root, a name that hosts take, and says all that it might do", () => {
+  it("[MCP-FLAT] [MCP-TOOLS] [MCP-ANNOTATED] every tool has a plain root, a name that hosts accept, and all annotations", () => {
     const odd = [...tools.values()].filter(({ name, description, inputSchema, outputSchema, annotations }) => {
       const isPlain = [inputSchema, outputSchema].every(
         (schema) => schema.type === "object" && !NOT_AT_ROOT.some((keyword) => Object.hasOwn(schema, keyword)),

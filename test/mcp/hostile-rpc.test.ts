@@ -32,7 +32,7 @@ async function expectRefused(what: string, call: RawCall, method = "tools/call")
 const asText = (body: unknown): RawCall => ({ raw: JSON.stringify(body) });
 const good = () => JSON.parse(requestBody("tools/call", { params: { name: SET, arguments: write() } }));
 
-describe("what is no request", () => {
+describe("what is not a request", () => {
   it("[MCP-MALFORMED] malformed JSON is refused", async () => {
     const text = JSON.stringify(good());
     for (const raw of [
@@ -51,7 +51,7 @@ describe("what is no request", () => {
     }
   });
 
-  it("[MCP-MALFORMED] JSON that is no request is refused", async () => {
+  it("[MCP-MALFORMED] JSON that is not a request is refused", async () => {
     const { jsonrpc: _v, ...unversioned } = good();
     const { method: _m, ...nameless } = good();
     await expectRefused("no version", asText(unversioned));
@@ -79,7 +79,7 @@ describe("what is no request", () => {
     await expectRefused("a batch of nonsense", asText([1, "text", null]));
   });
 
-  it("[MCP-MALFORMED] what is too large is refused before it is read to the end", async () => {
+  it("[MCP-MALFORMED] a body that is too large is refused before it is read to the end", async () => {
     const fields = { name: "x".repeat(12_000_000) };
     const body = requestBody("tools/call", { params: { name: SET, arguments: { ...write(), fields } } });
     const reply = await rpc(world.server.url, "tools/call", { raw: body }).catch((error: unknown) => error);
@@ -123,7 +123,7 @@ describe("what does not fit together", () => {
     expect(await stateOf(world)).toEqual(before);
   });
 
-  it("[MCP-UNKNOWN] tools, resources, prompts and methods that there are not", async () => {
+  it("[MCP-UNKNOWN] tools, resources, prompts and methods that do not exist", async () => {
     for (const name of [
       "nothing",
       "formbridge_gamma_set",
@@ -184,7 +184,7 @@ describe("a client that disappears", () => {
     expect(await stateOf(world)).toEqual(before);
   });
 
-  it("[MCP-GONE] after its request finds by the same key what came of it, done once", async () => {
+  it("[MCP-GONE] after its request finds the outcome by the same key, executed once", async () => {
     const args = { ...write(), idempotencyKey: idempotencyKey("gone") };
     const writes = await countWrites();
     await sendAndGo(fullRequest({ params: { name: SET, arguments: args } }));

@@ -75,7 +75,7 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
     expect(await stateOf(world)).toEqual(before);
   });
 
-  it("the calls that were spoilt are good ones without the fault", async () => {
+  it("the calls without the injected fault are valid", async () => {
     const refused: string[] = [];
     for (const tool of world.tools) {
       // Nobody has sent the file, announced one for this submission, or submitted it.
@@ -90,7 +90,7 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
     expect(refused).toEqual([]);
   });
 
-  it("[MCP-TOOLS] the list is the same by the way of the SDK, in every revision", async () => {
+  it("[MCP-TOOLS] the list is the same by the SDK, in every revision", async () => {
     const odd = { "content-type": "application/json; charset=utf-8" };
     const older = { "mcp-protocol-version": "2025-11-25" };
     const raw = JSON.stringify({ jsonrpc: "2.0", id: "a", method: "tools/list" });
@@ -118,7 +118,7 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
     expect(await stateOf(world)).toEqual(before);
   });
 
-  it("an unknown token, and one of another kind, are told nothing", async () => {
+  it("an unknown token, and one of another kind, reveal nothing", async () => {
     const [status] = world.tools.filter(({ name }: Loose) => /(alpha_status|get_submission)$/.test(name));
     const { message } = await callTool(world.server.url, status.name, { resumeToken: UNKNOWN_TOKEN });
     expect(message.result.structuredContent).toMatchObject({ ok: false, error: { type: "token_invalid" } });

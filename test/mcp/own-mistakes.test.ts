@@ -41,17 +41,14 @@ it.each([
   ["resources/read", { uri: "formbridge://intakes/any" }],
   ["resources/read", { uri: "formbridge://submissions/sub_1" }],
   ["prompts/get", { name: "fill_intake", arguments: { intakeId: "any" } }],
-])(
-  "[MCP-OWN-MISTAKES] a mistake of ours in %s is logged, and the caller is told no more than that",
-  async (method, params) => {
-    logged.length = 0;
-    const { headers, body } = rpcRequest(method, params);
-    const request = new Request("http://localhost/mcp", { method: "POST", headers });
-    const response = await binding.fetch({ request, body, caller: { address: "127.0.0.1" } });
-    const text = await response.text();
-    expect(text).not.toContain(SECRET);
-    const message: Loose = JSON.parse(text.split("data: ").at(-1) ?? "");
-    expect(message.error).toMatchObject({ code: -32603, message: expect.stringContaining("logged") });
-    expect(logged).toEqual([expect.objectContaining({ message: SECRET })]);
-  },
-);
+])("[MCP-OWN-MISTAKES] a bug of ours in %s is logged, and the caller gets no details", async (method, params) => {
+  logged.length = 0;
+  const { headers, body } = rpcRequest(method, params);
+  const request = new Request("http://localhost/mcp", { method: "POST", headers });
+  const response = await binding.fetch({ request, body, caller: { address: "127.0.0.1" } });
+  const text = await response.text();
+  expect(text).not.toContain(SECRET);
+  const message: Loose = JSON.parse(text.split("data: ").at(-1) ?? "");
+  expect(message.error).toMatchObject({ code: -32603, message: expect.stringContaining("logged") });
+  expect(logged).toEqual([expect.objectContaining({ message: SECRET })]);
+});

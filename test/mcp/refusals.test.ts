@@ -30,7 +30,7 @@ describe("whatever is wrong with a call", () => {
   });
   afterAll(() => world.server.stop());
 
-  it("[AUDIT-P3] the refusal names a listed tool, and calling it as proposed is answered otherwise", {
+  it("[AUDIT-P3] the refusal names a listed tool, and calling it as proposed gets a different response", {
     timeout: 120_000,
   }, async () => {
     const found: string[] = [];
@@ -127,7 +127,7 @@ describe("a refusal", () => {
     ["formbridge_set_fields", { legal_name: "Acme" }, { fields: { legal_name: "Acme" } }],
     ["formbridge_vendor_create", { fields: { legal_name: "Acme" } }, { initialFields: { legal_name: "Acme" } }],
     ["formbridge_vendor_create", { legal_name: "Acme" }, { initialFields: { legal_name: "Acme" } }],
-  ])("[AUDIT-P3] of an unknown argument of %s puts it right: %o", async (tool, wrong, right) => {
+  ])("[AUDIT-P3] of an unknown argument of %s corrects it: %o", async (tool, wrong, right) => {
     const { resumeToken } = await started();
     const target = tool.endsWith("_create") ? {} : { resumeToken, fields: {} };
     const args = "feilds" in wrong ? { resumeToken, ...wrong } : { ...target, ...wrong };
@@ -158,7 +158,7 @@ describe("a refusal", () => {
     });
   });
 
-  it("[AUDIT-P5] a call that names no submission is token_required, in words of the tools", async () => {
+  it("[AUDIT-P5] a call that names no submission is token_required, in terms of the tools", async () => {
     for (const caller of [host, agent]) {
       for (const [tool, args] of [
         ["formbridge_set_fields", { fields: {} }],
@@ -219,7 +219,7 @@ describe("a refusal", () => {
     expect(await host.done(proposal.tool, proposal.arguments)).toMatchObject({ state: "finalized" });
   });
 
-  it("[AUDIT-P2] of a call that needs rights names what this caller has listed", async () => {
+  it("[AUDIT-P2] of a call that needs rights names tools listed for this caller", async () => {
     const viewerKey = await server.makeKey({ roles: ["viewer"], actor: { kind: "human", id: "viewer" } });
     const viewer = await connectHost(server.url, { key: viewerKey });
     const forViewers = new Set((await viewer.tools()).map(({ name }) => name));
@@ -282,7 +282,7 @@ describe("a refusal", () => {
     for (const { description } of await host.tools()) expect(description).not.toContain('""');
   });
 
-  it("[AUDIT-P4] a QR hand-off is a link, and a picture of its own only when one is asked for", async () => {
+  it("[AUDIT-P4] a QR hand-off is a link, with a separate picture only on request", async () => {
     const { resumeToken } = await started();
     const plain: Loose = await host.client.callTool({
       name: "formbridge_handoff",

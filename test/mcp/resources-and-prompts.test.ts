@@ -59,11 +59,11 @@ describe("resources", () => {
     "formbridge://elsewhere/a",
     "file:///etc/passwd",
     "nonsense",
-  ])("[MCP-UNKNOWN] %s is not there", async (uri) => {
+  ])("[MCP-UNKNOWN] %s does not exist", async (uri) => {
     await expect(anybody.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   });
 
-  it("[MCP-UNKNOWN] what is not for the caller is as if it were not there", async () => {
+  it("[MCP-UNKNOWN] what is not for the caller looks as if it did not exist", async () => {
     const { submissionId } = await admin.done("formbridge_secret_create", {});
     const errorOf = (name: string) => anybody.client.readResource({ uri: name }).catch((error: Error) => error.message);
     const words = async (uri: string) => String(await errorOf(uri)).replaceAll(uri, "…");
@@ -75,7 +75,7 @@ describe("resources", () => {
 });
 
 describe("prompts", () => {
-  it("[MCP-PROMPTS] tell how to fill an intake with the tools that are there", async () => {
+  it("[MCP-PROMPTS] explain how to fill an intake with the available tools", async () => {
     expect((await anybody.client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
       "fill_intake",
       "continue_submission",
@@ -88,7 +88,7 @@ describe("prompts", () => {
     expect(text).toContain("- consent (boolean, only a human may set it)");
   });
 
-  it("[MCP-PROMPTS] tell how to take up a submission", async () => {
+  it("[MCP-PROMPTS] explain how to continue a submission", async () => {
     const { messages } = await anybody.client.getPrompt({
       name: "continue_submission",
       arguments: { resumeToken: "rtok_abc" },

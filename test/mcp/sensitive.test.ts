@@ -35,7 +35,7 @@ async function typed(client: Client, intake: string): Promise<Loose> {
   return made;
 }
 
-it("[AUDIT-F19] [FIELDS-MASKED] whoever's key it is, a model gets what a human typed masked, and can send it back", async () => {
+it("[AUDIT-F19] [FIELDS-MASKED] whatever the key, a model gets what a human typed masked, and can send it back", async () => {
   for (const client of clients) {
     const { submissionId } = await typed(client, "hidden");
     const read = await done(client, "formbridge_hidden_status", { submissionId, verbose: true });
@@ -50,7 +50,7 @@ it("[AUDIT-F19] [FIELDS-MASKED] whoever's key it is, a model gets what a human t
   }
 });
 
-it("[AUDIT-F19] an intake can lift it for models, too", async () => {
+it("[AUDIT-F19] an intake can disable masking for models, too", async () => {
   for (const client of clients) {
     const { submissionId } = await typed(client, "shown");
     const read = await done(client, "formbridge_shown_status", { submissionId });

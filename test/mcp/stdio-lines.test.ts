@@ -138,7 +138,7 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     await host.ended;
   });
 
-  it("[AUDIT-P8] with a batch of too much, or in another revision, is refused in words", async () => {
+  it("[AUDIT-P8] with too large a batch, or in another revision, is refused with an explanation", async () => {
     const host = await connect(way, "2025-03-26");
     const ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}';
     host.send(`[${Array.from({ length: 21 }, () => ping).join(",")}]`);
@@ -156,7 +156,7 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     ["prompts/get", {}, "name"],
     ["prompts/get", { name: "fill_intake", arguments: { intakeId: 5 } }, "arguments"],
     ["tools/list", { cursor: 5 }, "cursor"],
-  ])("[AUDIT-P8] %s with %o is -32602 in plain words", async (method, params, named) => {
+  ])("[AUDIT-P8] %s with %o is -32602 with a readable message", async (method, params, named) => {
     const host = await connect(way);
     host.send(JSON.stringify({ jsonrpc: "2.0", id: 30, method, params }));
     const { error } = await host.answered(30);
@@ -179,7 +179,7 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     expect(host.answerTo(11)?.result.structuredContent.ok).toBe(true);
   });
 
-  it("[MCP-STDIO-ANSWERED] is answered without its end, when the host closes its side right behind it", async () => {
+  it("[MCP-STDIO-ANSWERED] is answered without a line end, when the host closes its side right after it", async () => {
     const host = await connect(way);
     host.input.end(request(12, "1"));
     await host.ended;

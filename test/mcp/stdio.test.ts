@@ -112,7 +112,7 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
     for (const line of bare.lines()) expect(JSON.parse(line).jsonrpc).toBe("2.0");
   });
 
-  it("[MCP-STDIO] says who it is before it has started; a start that fails is told to who asks for more", async () => {
+  it("[MCP-STDIO] says who it is before it has started; a failed start is reported to whoever asks for more", async () => {
     const bare = startBare([], { FORMBRIDGE_INTAKES: join(folder.path, "nowhere") });
     bare.send(INITIALIZE);
     bare.send({ jsonrpc: "2.0", id: 2, method: "tools/list" });
@@ -131,7 +131,7 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
     expect(bare.stderr()).toMatch(/^[^\n]*nowhere[^\n]*\n$/);
   });
 
-  it("[MCP-STDIO] [AUDIT-P8] a message over the limit gets an error, and the process goes on", async () => {
+  it("[MCP-STDIO] [AUDIT-P8] a message over the limit gets an error, and the process continues", async () => {
     const bare = startBare([], { FORMBRIDGE_MAX_BODY_BYTES: "20000" });
     bare.send(INITIALIZE);
     await bare.answer(1);
@@ -147,7 +147,7 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
     expect(await bare.ended).toBe(0);
   });
 
-  it("[MCP-LIST-CHANGED] a host behind a bridge is told of changes", async () => {
+  it("[MCP-LIST-CHANGED] a host behind a bridge is notified of changes", async () => {
     const bare = startBare(["--url", `${server.url}/mcp`], { FORMBRIDGE_MCP_KEY: key });
     bare.send(listen);
     await expect.poll(() => bare.lines().length, { timeout: PATIENCE }).toBeGreaterThan(0);
@@ -174,7 +174,7 @@ describe("formbridge mcp", { timeout: 2 * PATIENCE }, () => {
 });
 
 describe("formbridge mcp --url", { timeout: 2 * PATIENCE }, () => {
-  it("[MCP-BRIDGE] passes on to a server with the key", async () => {
+  it("[MCP-BRIDGE] forwards to a server with the key", async () => {
     const host = await startHost(["--url", `${server.url}/mcp`], { FORMBRIDGE_MCP_KEY: key }, "legacy");
     const made = await host.done("formbridge_note_create", { initialFields: { name: "Ada" } });
     expect((await record(server, made.submissionId)).createdBy).toEqual({ kind: "agent", id: "bridged" });
@@ -200,13 +200,13 @@ describe("formbridge mcp --url", { timeout: 2 * PATIENCE }, () => {
     expect(bare.stderr() + bare.lines().join("")).not.toContain(wrong);
   });
 
-  it("[MCP-BRIDGE] takes no URL that is none", async () => {
+  it("[MCP-BRIDGE] refuses an invalid URL", async () => {
     const bare = startBare(["--url", "ftp://example.com"]);
     expect(await bare.ended).toBe(1);
     expect(bare.stderr()).toContain("--url");
   });
 
-  it("[MCP-BRIDGE] takes no URL with a password, and does not print it", async () => {
+  it("[MCP-BRIDGE] refuses a URL with a password, and does not print it", async () => {
     const bare = startBare(["--url", "http://ada:hidden@127.0.0.1:9/mcp"]);
     expect(await bare.ended).toBe(1);
     expect(bare.stderr()).toContain("--url");

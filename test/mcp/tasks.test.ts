@@ -83,7 +83,7 @@ it("[MCP-WAIT-TASK] the official client of the extension follows such a task to 
   await session.close();
 });
 
-it("[MCP-WAIT-TASK] what has changed already is answered at once, and a refusal is an answer, too", async () => {
+it("[MCP-WAIT-TASK] a change that already happened is returned at once, and so is a refusal", async () => {
   const { submissionId, resumeToken } = await begin();
   const { taskId } = (await wait({ submissionId })).result;
   await write(resumeToken);
@@ -94,7 +94,7 @@ it("[MCP-WAIT-TASK] what has changed already is answered at once, and a refusal 
   expect((await send("tasks/get", { taskId })).result).toMatchObject({ status: "completed" });
 });
 
-it("[MCP-WAIT-TASK] a task is known to its caller alone, for its time, and to clients that know tasks", async () => {
+it("[MCP-WAIT-TASK] a task is known only to its caller, for its lifetime, and to clients that support tasks", async () => {
   const { submissionId } = await begin();
   const { taskId } = (await wait({ submissionId })).result;
   const other = await server.makeKey({ roles: ["admin"], actor: { kind: "agent", id: "other" } });

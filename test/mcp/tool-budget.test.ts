@@ -80,7 +80,7 @@ describe("the default list of the six example intakes", () => {
 });
 
 describe("what an intake requires", () => {
-  it("[AUDIT-P6] is said by the create tool, nested members and conditions included, and not demanded", async () => {
+  it("[AUDIT-P6] is stated by the create tool, nested members and conditions included, but not enforced", async () => {
     const create = (await listFor(server.adminKey)).find(({ name }) => name === "formbridge_vendor-onboarding_create");
     const { initialFields } = create.inputSchema.properties;
     expect(initialFields.description).toContain(

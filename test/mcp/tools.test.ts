@@ -92,7 +92,7 @@ describe("the list of tools", () => {
     await set.stop();
   });
 
-  it("[MCP-TOOLS] is nowhere with FORMBRIDGE_MCP=off", async () => {
+  it("[MCP-TOOLS] does not exist with FORMBRIDGE_MCP=off", async () => {
     const off = await emptyServer({ FORMBRIDGE_MCP: "off" });
     const reply = await off.call("POST", "/mcp", { body: {} });
     expect({ status: reply.status, type: reply.body.error.type }).toEqual({ status: 404, type: "not_found" });
@@ -118,7 +118,7 @@ describe("the list of tools", () => {
     await shared.stop();
   });
 
-  it("[MCP-RIGHTS] ends for those who guess tokens, as over HTTP", async () => {
+  it("[MCP-RIGHTS] is limited for callers who guess tokens, as over HTTP", async () => {
     const strict = await emptyServer({ FORMBRIDGE_RATE_LIMIT: "on" });
     await strict.putIntake({ id: "note" });
     const host = await connectHost(strict.url);
@@ -192,7 +192,7 @@ describe("the list of tools", () => {
   });
 });
 
-describe("tools that are not there", () => {
+describe("tools that do not exist", () => {
   it.each([
     "nothing",
     "",
@@ -206,7 +206,7 @@ describe("tools that are not there", () => {
   });
 });
 
-it("[RUNNING-INTAKES-RETIRE] the tools of a retired intake are not listed, and go on with what runs, with a key or without", async () => {
+it("[RUNNING-INTAKES-RETIRE] the tools of a retired intake are not listed, and still work for existing submissions, with a key or without", async () => {
   const { server } = scene;
   for (const caller of [admin, anybody]) {
     await server.putIntake({ id: "leaving" });

@@ -87,7 +87,7 @@ it("[MCP-WAIT] a submission that moves to another state, or ends, ends the wait"
   expect(await ended.answer).toMatchObject({ state: "cancelled" });
 });
 
-it("[MCP-WAIT-BOUNDS] what has changed or ended already, or a time that is over, is answered at once", async () => {
+it("[MCP-WAIT-BOUNDS] what has already changed or ended, or a wait that is over, returns at once", async () => {
   const made = await begin();
   const { resumeToken, submissionId } = made;
   const before = performance.now();
@@ -104,7 +104,7 @@ it("[MCP-WAIT-BOUNDS] what has changed or ended already, or a time that is over,
   }
 });
 
-it("[MCP-WAIT-LEFT] a client that goes away leaves nothing behind that waits", async () => {
+it("[MCP-WAIT-LEFT] a client that disconnects leaves no wait behind", async () => {
   const { wakeups } = server.server.core;
   const open = new Set<string>();
   const { subscribe } = wakeups;
@@ -135,7 +135,7 @@ it("[MCP-WAIT-LEFT] a client that goes away leaves nothing behind that waits", a
   }
 });
 
-it("[MCP-WAIT-LEFT] a server that stops answers whoever waits", async () => {
+it("[MCP-WAIT-LEFT] a server that stops answers pending waits", async () => {
   const stopping = await startTestServer();
   await stopping.putIntake({ id: "forms" });
   const clients = await Promise.all(

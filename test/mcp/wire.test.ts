@@ -72,7 +72,7 @@ describe("JSON-RPC that is none", () => {
     expect(modern.body.error.code).toBeLessThan(0);
   });
 
-  it("[MCP-MALFORMED] a batch is no way to ask for a thousand lists", async () => {
+  it("[MCP-MALFORMED] a batch can't request a thousand lists", async () => {
     const many = Array.from({ length: 1000 }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }));
     const reply = await post(many, { "mcp-protocol-version": "2025-03-26" });
     expect({ status: reply.status, code: reply.body.error.code }).toEqual({ status: 400, code: -32600 });
@@ -95,7 +95,7 @@ describe("JSON-RPC that is none", () => {
     }
   });
 
-  it("[MCP-MALFORMED] unknown methods, wrong params and headers that lie are refused", async () => {
+  it("[MCP-MALFORMED] unknown methods, wrong params and headers that contradict the body are refused", async () => {
     const odd = async (method: string, params: Loose, headers: Loose = {}) => {
       const made = rpcRequest(method, params);
       return (await server.call("POST", "/mcp", { headers: { ...made.headers, ...headers }, body: made.body })).body
@@ -122,7 +122,7 @@ describe("JSON-RPC that is none", () => {
 
 const aCreate = { name: "formbridge_trip_plan_create", arguments: { initialFields: { to: "Rome" } } };
 
-describe("the door", () => {
+describe("Host and Origin", () => {
   /** fetch sends no Host but its own. */
   const knock = (headers: Record<string, string>): Promise<{ status: number; body: Loose }> =>
     new Promise((resolve, reject) => {
@@ -167,7 +167,7 @@ describe("the door", () => {
   );
 });
 
-describe("a client without a name that can be kept", () => {
+describe("a client whose name can't be stored", () => {
   it("[MCP-ACTOR] is named without half a character", async () => {
     const clientInfo = { name: `${"x".repeat(199)}😀`, version: "1" };
     const made = rpcRequest("tools/call", aCreate, { "io.modelcontextprotocol/clientInfo": clientInfo });
@@ -178,7 +178,7 @@ describe("a client without a name that can be kept", () => {
 });
 
 describe("a client that disappears", () => {
-  it("[MCP-GONE] leaves a call that was done or was not, and its key tells which", async () => {
+  it("[MCP-GONE] leaves a call that was executed or not, and its key shows which", async () => {
     const args = { initialFields: { to: "Rome" }, idempotencyKey: `gone-${"k".repeat(32)}` };
     const made = rpcRequest("tools/call", { name: aCreate.name, arguments: args });
     const { hostname, port } = new URL(server.url);

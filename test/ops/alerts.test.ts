@@ -38,11 +38,11 @@ const boards = Object.entries(made()).filter(([path]) => path.startsWith("grafan
 const queriesOf = (board: string): string[] =>
   [...board.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, text = '""']) => JSON.parse(text));
 
-it("[OPS-RULES] promtool takes every rule", () => {
+it("[OPS-RULES] promtool accepts every rule", () => {
   expect(promtool("check", "rules", ...RULES)).not.toContain("FAILED");
 });
 
-it("[OPS-ALERTS] every alert fires on its fault and not on its near miss", { timeout: 120_000 }, () => {
+it("[OPS-ALERTS] every alert fires on its fault and not on similar harmless metrics", { timeout: 120_000 }, () => {
   expect(Object.keys(CASES).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
   const [plain = "", slo = ""] = RULES;
   // Each file of tests evaluates only the rules that it is about, as rarely as it can.
@@ -86,7 +86,7 @@ it("[OPS-ALERTS] rules and boards name only metrics that exist", () => {
   expect(named.filter((name) => !seriesNames.has(name))).toEqual([]);
 });
 
-it("[OPS-RUNBOOKS] every alert names a page and a heading that are there", () => {
+it("[OPS-RUNBOOKS] every alert links to an existing page and heading", () => {
   const missing = alerts.filter(({ annotations }) => {
     const [page = "", heading] = (annotations?.runbook ?? "").split("#");
     const file = join(ROOT, page);
@@ -102,7 +102,7 @@ it("[OPS-RUNBOOKS] every alert names a page and a heading that are there", () =>
   expect(missing.map(({ alert }) => alert)).toEqual([]);
 });
 
-it("[OPS-BOARDS] the written files are those that the code makes", () => {
+it("[OPS-BOARDS] the checked-in files are those that the code generates", () => {
   for (const [path, text] of Object.entries(made())) {
     expect(readFileSync(join(ROOT, "ops", path), "utf8") === text, `${path}: run node ops/make.ts`).toBe(true);
   }

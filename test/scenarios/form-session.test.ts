@@ -126,7 +126,7 @@ describe("a form session on a real server", () => {
     session.close();
   });
 
-  it("[PAGES-ENDED] a submission that was cancelled leaves what was typed to be copied out", async () => {
+  it("[PAGES-ENDED] after a submission was cancelled, what was typed can be copied", async () => {
     const { agent, theirs } = await meet();
     const session = await FormSession.open({ submission: theirs, later: () => () => {} });
     session.edit([{ path: ["a"], value: "too late" }]);

@@ -32,7 +32,7 @@ const createOn = ({ url }: FormBridge): Promise<Response> =>
   });
 
 describe("a scrape", () => {
-  it("[OBSERVE-SCRAPE-KEY] finds nothing when no setting opens it", async () => {
+  it("[OBSERVE-SCRAPE-KEY] finds nothing unless a setting opens it", async () => {
     const formbridge = await open();
     expect((await fetch(`${formbridge.url}/metrics`)).status).toBe(404);
     expect(formbridge.metricsUrl).toBeUndefined();
@@ -61,7 +61,7 @@ describe("a scrape", () => {
   });
 });
 
-it("[OBSERVE-SETTINGS] a setting that makes no sense stops the start, in words", async () => {
+it("[OBSERVE-SETTINGS] an invalid setting stops the start with an explanation", async () => {
   const wrong = {
     FORMBRIDGE_METRICS_KEY: "short",
     FORMBRIDGE_METRICS_PORT: "70000",

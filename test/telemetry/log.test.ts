@@ -123,7 +123,7 @@ describe("on a file", () => {
     expect(await lineWith(server, ({ event, what }) => event === "clean-up.done" && what === "records")).toBeDefined();
   });
 
-  it("[OBSERVE-LOG-FORGERY] what a caller sends can't begin a line of its own", async () => {
+  it("[OBSERVE-LOG-FORGERY] what a caller sends can't start a new line", async () => {
     const agent = 'evil\u009b31m\u0085{"level":"fatal"}';
     await call(server, "/intakes", { headers: { "user-agent": agent, "x-request-id": "forger" } });
     const output = await until(() => (server.output().includes("forger") ? server.output() : undefined));
@@ -144,7 +144,7 @@ it("[OBSERVE-LOG-FORGERY] lines for people have no control characters of callers
   expect(stdout.replaceAll("\n", "")).not.toMatch(CONTROLS);
 });
 
-it("[OBSERVE-LOG-OUTAGE] memory: is warned of at the start", async () => {
+it("[OBSERVE-LOG-OUTAGE] memory: is warned about at the start", async () => {
   const folder = tempFolder();
   const server = await startServerProcess({ FORMBRIDGE_DATA: folder.path, FORMBRIDGE_DATABASE_URL: "memory:" });
   expect(await lineWith(server, ({ event }) => event === "storage.memory")).toMatchObject({ level: "warn" });

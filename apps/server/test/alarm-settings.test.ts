@@ -5,7 +5,7 @@ import { readConfig } from "../src/config/config.ts";
 const configWith = (env: Record<string, string>) => readConfig({ FORMBRIDGE_DATABASE_URL: "memory:", ...env });
 const alarmsWith = (env: Record<string, string>) => configWith(env).settings.alarms;
 
-it("without a word, every alarm is on with its documented threshold and does nothing by itself", () => {
+it("by default, every alarm is on with its documented threshold and only reports", () => {
   expect(alarmsWith({})).toEqual(DEFAULT_ALARMS);
   expect(alarmsWith({ FORMBRIDGE_ALARMS: "off" })).toEqual({});
 });
@@ -38,6 +38,6 @@ it.each([
   ["FORMBRIDGE_ALARM_BLOCK_MS", "0", "1000"],
   ["FORMBRIDGE_ALARM_MAIL", "nobody", "an e-mail address"],
   ["FORMBRIDGE_COUNTRY_HEADER", "cf-ipcountry", "FORMBRIDGE_TRUST_PROXY"],
-])("[ALARMS-SETTINGS] %s=%s stops the start, in words", (name, value, words) => {
+])("[ALARMS-SETTINGS] %s=%s stops the start with an explanation", (name, value, words) => {
   expect(() => configWith({ [name]: value })).toThrow(words);
 });

@@ -41,15 +41,15 @@ describe("which backend serves what", () => {
     [{ ...MEMORY, ...REDIS, ...idempotency("redis") }, "needs a durable database behind it"],
     [tokens("mongo"), "sql, redis, hybrid, memory"],
     [idempotency("hybrid"), "sql, redis, memory"],
-  ])("[RUNNING-REDIS-CHOICE] is refused in words: %j", (env, words) => {
+  ])("[RUNNING-REDIS-CHOICE] is refused with an explanation: %j", (env, words) => {
     expect(() => readConfig(env)).toThrow(ConfigError);
     expect(() => readConfig(env)).toThrow(words);
     expect(() => readConfig(env)).toThrow(/FORMBRIDGE_(TOKEN|IDEMPOTENCY)_BACKEND/);
   });
 });
 
-describe("where Redis is", () => {
-  it("[RUNNING-CLI-ENVIRONMENT] may come under the name that platforms set", () => {
+describe("the URL of Redis", () => {
+  it("[RUNNING-CLI-ENVIRONMENT] can be set by the name that platforms use", () => {
     expect(readConfig({ REDIS_URL: "rediss://cache:7000" }).redis).toMatchObject({
       address: { tls: true, hosts: [{ host: "cache", port: 7000 }] },
       prefix: "formbridge",

@@ -97,7 +97,7 @@ describe("events and verify", () => {
     expect([absent.code, absent.stdout, absent.stderr]).toEqual([1, "", expect.stringContaining("sub_none")]);
   });
 
-  it("[RUNNING-CLI-VERIFY] says that untouched histories hold", async () => {
+  it("[RUNNING-CLI-VERIFY] reports that untouched histories are valid", async () => {
     expect(before).toMatchObject({ code: 0, stdout: `${cases.length} verified\n`, stderr: "" });
     expect(all.code).toBe(1);
     expect(all.stderr).not.toContain(ids.get("untouched"));
@@ -139,13 +139,13 @@ describe("events and verify", () => {
     expect(line).toContain(String(eventId));
   });
 
-  it.each(Object.keys(REMOVED))("[RUNNING-CLI-VERIFY] notices that %s is gone", (name) => {
+  it.each(Object.keys(REMOVED))("[RUNNING-CLI-VERIFY] notices that %s is missing", (name) => {
     expect(all.stderr).toContain(ids.get(name));
   });
 });
 
 describe("migrate and doctor", () => {
-  it("[RUNNING-CLI-MIGRATE] makes a new database ready, and repeats without harm", async () => {
+  it("[RUNNING-CLI-MIGRATE] prepares a new database, and is safe to repeat", async () => {
     const fresh = tempFolder();
     for (const place of [fresh.path, fresh.path, data.path]) {
       const { code, stdout } = await runCommand(["migrate"], { FORMBRIDGE_DATA: place });
@@ -157,14 +157,14 @@ describe("migrate and doctor", () => {
     fresh.remove();
   });
 
-  it("[RUNNING-CLI-DOCTOR] is content with a good place", async () => {
+  it("[RUNNING-CLI-DOCTOR] accepts a working setup", async () => {
     const { code, stdout } = await runCommand(["doctor"], env);
     expect(code).toBe(0);
     expect(stdout).not.toContain("BAD");
     for (const word of ["node", "secret", "intakes", "store"]) expect(stdout).toContain(word);
   });
 
-  it("[RUNNING-CLI-DOCTOR] says what is wrong, and fails", async () => {
+  it("[RUNNING-CLI-DOCTOR] reports what is wrong, and fails", async () => {
     const bad = tempFolder();
     const intakes = join(bad.path, "intakes");
     mkdirSync(intakes);

@@ -47,7 +47,7 @@ const curlLine = (stdout: () => string): Promise<string> =>
 const authorized = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
 describe("serve", () => {
-  it("[RUNNING-CLI-SERVE] shows a form that an agent began to somebody at a terminal", async () => {
+  it("[RUNNING-CLI-SERVE] prints the form of a submission that an agent started, at a terminal", async () => {
     const command = `${process.execPath} apps/server/bin/formbridge.mjs serve`;
     const env = { PATH: process.env.PATH ?? "", FORMBRIDGE_PORT: "0", FORMBRIDGE_DATA: folder() };
     // `script` gives the command a terminal of its own.
@@ -100,7 +100,7 @@ describe("serve", () => {
     expect((await fetch(`${server.url}/keys`, authorized(adminKey))).status).toBe(200);
   });
 
-  it("[RUNNING-CLI-ENVIRONMENT] PORT and DATABASE_URL are known; the longer name wins", async () => {
+  it("[RUNNING-CLI-ENVIRONMENT] PORT and DATABASE_URL are accepted; the longer name wins", async () => {
     const data = folder();
     const file = join(data, "elsewhere.db");
     const server = await serving({
@@ -128,7 +128,7 @@ describe("serve", () => {
     });
   });
 
-  it("[RUNNING-CLI-ADMIN-KEY] a start that fails ends, and the next one still prints the key", async () => {
+  it("[RUNNING-CLI-ADMIN-KEY] a failed start exits, and the next one still prints the key", async () => {
     const data = folder();
     const occupant = createServer().listen(0, "127.0.0.1");
     await once(occupant, "listening");
@@ -144,7 +144,7 @@ describe("serve", () => {
     expect(server.stdout()).toMatch(/fbk_[\w-]{43}/);
   });
 
-  it("[RUNNING-CLI-BAD-SETTING] a bad setting stops the start, in words and without a stack", async () => {
+  it("[RUNNING-CLI-BAD-SETTING] a bad setting stops the start with an explanation and without a stack trace", async () => {
     const { code, stdout, stderr } = await runCommand(["serve"], {
       FORMBRIDGE_DATA: folder(),
       FORMBRIDGE_PORT: "eighty",
@@ -162,7 +162,7 @@ describe("serve", () => {
     ["FORMBRIDGE_LOG_LEVEL", "loud", "debug"],
     ["FORMBRIDGE_SUBMISSION_TTL_MS", "-5", "whole number"],
     ["FORMBRIDGE_SWEEP_INTERVAL_MS", "1e3", "whole number"],
-  ])("[RUNNING-CLI-BAD-SETTING] %s=%s is named with what it got and what it takes", (name, value, takes) => {
+  ])("[RUNNING-CLI-BAD-SETTING] %s=%s is named with its value and the accepted values", (name, value, takes) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`${name}.*${value}.*${takes}`));
   });
@@ -172,7 +172,7 @@ describe("serve", () => {
     ["FORMBRIDGE_ADMIN_KEY", "pa55 word", "printable"],
     ["FORMBRIDGE_DATABASE_URL", "mysql://root:pa55@db/x", "sqlite:"],
     ["FORMBRIDGE_DATABASE_DIRECT_URL", "mysql://root:pa55@db/x", "postgres:"],
-  ])("[RUNNING-CLI-BAD-SETTING] a bad %s is named, and what it got is not shown", (name, value, takes) => {
+  ])("[RUNNING-CLI-BAD-SETTING] a bad %s is named without showing its value", (name, value, takes) => {
     const refused = (): unknown => readConfig({ FORMBRIDGE_DATABASE_URL: "postgres://u@db/x", [name]: value });
     expect(refused).toThrow(new RegExp(`${name}.*${takes}`));
     expect(refused).not.toThrow(/pa55/);
@@ -218,7 +218,7 @@ describe("help", () => {
     expect(keysHelp?.stdout).toMatch(/Example/);
   });
 
-  it("[RUNNING-CLI-UNKNOWN] what it does not know fails and shows how it is done", async () => {
+  it("[RUNNING-CLI-UNKNOWN] an unknown argument fails and shows the usage", async () => {
     const data = { FORMBRIDGE_DATA: folder() };
     const [unknown, missing, wrong] = await Promise.all([
       runCommand(["frobnicate"], data),
@@ -232,7 +232,7 @@ describe("help", () => {
 });
 
 describe("keys", () => {
-  it("[RUNNING-CLI-KEYS] makes, lists and revokes keys that a running server honours at once", async () => {
+  it("[RUNNING-CLI-KEYS] creates, lists and revokes keys, effective at once on a running server", async () => {
     const env = { FORMBRIDGE_DATA: folder() };
     const server = await serving(env);
     const made = await runCommand(
@@ -271,7 +271,7 @@ describe("keys", () => {
     expect((await runCommand(["keys", "list"], env)).stdout).not.toContain(keyId);
   });
 
-  it("[RUNNING-CLI-KEYS] a key may be of another tenant", async () => {
+  it("[RUNNING-CLI-KEYS] a key may belong to another tenant", async () => {
     const env = { FORMBRIDGE_DATA: folder() };
     const made = await runCommand(
       ["keys", "create", "--name", "Boss", "--role", "admin", "--actor", "human:boss", "--tenant", "acme"],
@@ -288,13 +288,13 @@ describe("keys", () => {
 describe("intakes check", () => {
   const good = { id: "good", version: "1", name: "Good", schema: { type: "object" }, destination: { kind: "store" } };
 
-  it("[RUNNING-CLI-INTAKES-CHECK] says ok to the examples", async () => {
+  it("[RUNNING-CLI-INTAKES-CHECK] accepts the examples", async () => {
     const { code, stdout } = await runCommand(["intakes", "check"], { FORMBRIDGE_DATA: folder() });
     expect(code).toBe(0);
     expect(stdout).toContain("ok  contact");
   });
 
-  it("[RUNNING-CLI-INTAKES-CHECK] names file and place of every problem, and the start says the same", async () => {
+  it("[RUNNING-CLI-INTAKES-CHECK] names the file and location of every problem, and so does the start", async () => {
     const place = folder();
     const put = (name: string, content: unknown) =>
       writeFileSync(join(place, name), typeof content === "string" ? content : JSON.stringify(content));
@@ -325,7 +325,7 @@ describe("intakes check", () => {
     expect(started.stderr).toMatch(/typo\.json at schema\.properties\.a/);
   });
 
-  it("[RUNNING-CLI-INTAKES-CHECK] says so when the folder is not there", async () => {
+  it("[RUNNING-CLI-INTAKES-CHECK] reports that the folder does not exist", async () => {
     const { code, stderr } = await runCommand(["intakes", "check", "/nowhere"], { FORMBRIDGE_DATA: folder() });
     expect([code, stderr.trim()]).toEqual([
       1,
@@ -333,7 +333,7 @@ describe("intakes check", () => {
     ]);
   });
 
-  it("[RUNNING-INTAKES-FOLDER-CHANGED] a definition changed under its version stops the start, naming the file", async () => {
+  it("[RUNNING-INTAKES-FOLDER-CHANGED] a definition changed without a new version stops the start and names the file", async () => {
     const [place, data] = [folder(), folder()];
     const env = { FORMBRIDGE_DATA: data, FORMBRIDGE_INTAKES: place };
     const file = join(place, "good.json");

@@ -92,7 +92,7 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
     expect(answers.map(({ status }) => status)).toEqual([200, 401]);
   });
 
-  it("[STORES-COPY-WHOLE] a page that was begun on the file goes on where it stopped", async () => {
+  it("[STORES-COPY-WHOLE] a page token issued by the file's server continues where it stopped", async () => {
     const path = `/events?pageToken=${encodeURIComponent(held.pageToken)}`;
     const [next, all] = await Promise.all(
       [path, "/events?stream=all&limit=10"].map((url) => server.call("GET", url, { key: server.adminKey })),
@@ -114,7 +114,7 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
     expect([failed.status, failed.body._idempotent, failed.body.error]).toEqual([422, true, held.failed.body.error]);
   });
 
-  it("[STORES-COPY-CONTINUES] old tokens go on, sealed values included, and their histories hold", async () => {
+  it("[STORES-COPY-CONTINUES] old tokens still work, sealed values included, and their histories verify", async () => {
     const stale = await setFields(server, held.open.resumeToken, { name: "Eve" });
     expect(stale.status).toBe(409);
     const read = await server.call("GET", `/resume/${held.set.body.resumeToken}`);
@@ -135,7 +135,7 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
   });
 });
 
-it("[STORES-COPY-CONTINUES] a webhook goes on behind a history that was removed before the copy", async () => {
+it("[STORES-COPY-CONTINUES] a webhook continues after a history that was removed before the copy", async () => {
   const own = tempFolder();
   const old = await startTestServer({ store: "sqlite", env: { ...env, FORMBRIDGE_DATA: own.path } });
   await old.putIntake({ id: "forms", retention: { deleteAfterMs: 1_000 } });
@@ -162,8 +162,8 @@ it("[STORES-COPY-CONTINUES] a webhook goes on behind a history that was removed 
   own.remove();
 });
 
-describe("what it refuses, and how it goes on", () => {
-  it("[STORES-COPY-AGAIN] run again it finds everything there; another state of the file is refused", async () => {
+describe("refusals and continuation", () => {
+  it("[STORES-COPY-AGAIN] a second run finds everything there; another state of the file is refused", async () => {
     const { url } = await emptyDatabase();
     expect((await copy(file, url)).code).toBe(0);
     expect(await copy(file, url)).toMatchObject({ code: 0, stdout: "this file was copied before\n" });
@@ -176,7 +176,7 @@ describe("what it refuses, and how it goes on", () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("a copy needs an empty database")]);
   });
 
-  it.each(COPY_KINDS)("[STORES-COPY-AGAIN] interrupted in the middle of %s, it goes on", async (kind) => {
+  it.each(COPY_KINDS)("[STORES-COPY-AGAIN] interrupted in the middle of %s, it continues", async (kind) => {
     const database = await emptyDatabase();
     const options = { url: database.url, connectTimeoutMs: 20_000 };
     const copying = { sealer: createAesSealer([SECRET]), progress: () => {}, verify: async () => {} };
@@ -204,7 +204,7 @@ describe("what it refuses, and how it goes on", () => {
   });
 
   it.each(["events", "webhooks"] as const)(
-    "[AUDIT-F29] whose database goes away in the middle of %s, it says to run it again, and then goes on",
+    "[AUDIT-F29] if the database goes away in the middle of %s, it says to run it again, and then continues",
     async (kind) => {
       const database = await emptyDatabase();
       const target = await openCopyTarget({ url: database.url, connectTimeoutMs: 20_000 });
@@ -229,7 +229,7 @@ describe("what it refuses, and how it goes on", () => {
     },
   );
 
-  it("[AUDIT-F25] into a database that a command was run on before; the check of its secret gives way", async () => {
+  it("[AUDIT-F25] into a database that a command was run on before; its secret check is replaced", async () => {
     const database = await emptyDatabase();
     const other = { FORMBRIDGE_DATABASE_URL: database.url, FORMBRIDGE_SECRET: "a secret that nothing is sealed with" };
     expect((await runCommand(["migrate"], other)).code).toBe(0);
@@ -238,7 +238,7 @@ describe("what it refuses, and how it goes on", () => {
     expect((await runCommand(["doctor"], other)).code).toBe(1);
   });
 
-  it("[STORES-COPY-AGAIN] killed at any moment, it goes on and ends up whole", { timeout: 600_000 }, async () => {
+  it("[STORES-COPY-AGAIN] killed at any moment, it continues and ends up complete", { timeout: 600_000 }, async () => {
     const own = tempFolder();
     const server = await startTestServer({
       store: "sqlite",
@@ -268,7 +268,7 @@ describe("what it refuses, and how it goes on", () => {
     own.remove();
   });
 
-  it("[STORES-COPY-REFUSES] a file that a server has open, in words", async () => {
+  it("[STORES-COPY-REFUSES] a file that a server has open, with an explanation", async () => {
     const own = tempFolder();
     const server = await startTestServer({ store: "sqlite", env: { FORMBRIDGE_DATA: own.path } });
     const { url } = await emptyDatabase();
@@ -278,7 +278,7 @@ describe("what it refuses, and how it goes on", () => {
     own.remove();
   });
 
-  it("[STORES-COPY-REFUSES] a target with data of its own, or a server on it", async () => {
+  it("[STORES-COPY-REFUSES] a target with its own data, or with a server on it", async () => {
     const database = await emptyDatabase();
     const server = await serveOn(database);
     const busy = await copy(file, database.url);
@@ -288,14 +288,14 @@ describe("what it refuses, and how it goes on", () => {
     expect([full.code, full.stderr]).toEqual([1, expect.stringContaining("data of its own")]);
   });
 
-  it("[STORES-COPY-REFUSES] another secret, before anything is written", async () => {
+  it("[STORES-COPY-REFUSES] a different secret, before anything is written", async () => {
     const database = await emptyDatabase();
     const { code, stderr } = await copy(file, database.url, "quite another secret");
     expect([code, stderr]).toEqual([1, expect.stringContaining("FORMBRIDGE_SECRET can't open")]);
     expect((await copy(file, database.url)).code).toBe(0);
   });
 
-  it("[STORES-COPY-WHOLE] there is no table that it does not know", () => {
+  it("[STORES-COPY-WHOLE] it knows every table", () => {
     const db = new Database(file, { readonly: true });
     const tables = db
       .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

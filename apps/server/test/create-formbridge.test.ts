@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const formbridge of running.splice(0)) await formbridge.stop();
 });
 
-it("[RUNNING-EMBEDDED] a program serves its own intakes and gets what was submitted as a call of its function", async () => {
+it("[RUNNING-EMBEDDED] a program serves its own intakes and gets submissions as calls of its function", async () => {
   const orders = new Map<string, Order>();
   let calls = 0;
   const formbridge = await startOrders(SETTINGS, async (id, order) => {
@@ -34,7 +34,7 @@ it("[RUNNING-EMBEDDED] a program serves its own intakes and gets what was submit
   expect(listed.body.items.map(({ id }: { id: string }) => id)).toEqual(["order-callback"]);
 });
 
-it("[RUNNING-EMBEDDED] a definition that is not right stops the start, and names its place", async () => {
+it("[RUNNING-EMBEDDED] an invalid definition stops the start and names the location", async () => {
   const [definition] = [{ id: "Bad Id", version: "1", name: "x", schema: {}, destination: { kind: "store" } }];
   const started = createFormBridge({ settings: SETTINGS, intakes: [definition as never] });
   await expect(started).rejects.toThrow(/intakes\[0\] at id/);

@@ -4,7 +4,7 @@ import { readConfig } from "../src/config/config.ts";
 const deliveryWith = (env: Record<string, string>) =>
   readConfig({ FORMBRIDGE_DATABASE_URL: "memory:", ...env }).delivery;
 
-it("without a word, an attempt has 15 seconds, and private targets are refused", () => {
+it("by default, an attempt has 15 seconds, and private targets are refused", () => {
   expect(deliveryWith({})).toEqual({ timeoutMs: 15_000, allowPrivate: false });
 });
 
@@ -13,7 +13,7 @@ it("both can be set", () => {
   expect(deliveryWith(env)).toEqual({ timeoutMs: 500, allowPrivate: true });
 });
 
-it("[RUNNING-CLI-BAD-SETTING] an attempt that could outlive the lease of its job is refused, and so is a switch that is none", () => {
+it("[RUNNING-CLI-BAD-SETTING] an attempt that could outlive the lease of its job is refused, and so is an invalid switch", () => {
   expect(() => deliveryWith({ FORMBRIDGE_DELIVERY_TIMEOUT_MS: "60000" })).toThrow(
     'FORMBRIDGE_DELIVERY_TIMEOUT_MS is "60000"; it takes less than FORMBRIDGE_JOB_LEASE_MS.',
   );

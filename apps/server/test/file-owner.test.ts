@@ -26,7 +26,7 @@ async function serving(env: Record<string, string>): Promise<ServerProcess> {
   return server;
 }
 
-test("[AUDIT-F7] a second server on the file is refused in words, until the first has ended, also by kill -9", async () => {
+test("[AUDIT-F7] a second server on the file is refused with an explanation until the first has ended, even by kill -9", async () => {
   const { env, file } = settings();
   const first = await serving(env);
   const refused = await runCommand(["serve"], env);
@@ -43,7 +43,7 @@ test("[AUDIT-F7] a second server on the file is refused in words, until the firs
   await (await serving(env)).stop();
 });
 
-test("[AUDIT-F7] commands run beside the server, and what they write holds with its next answer", async () => {
+test("[AUDIT-F7] commands run beside the server, and its next response includes what they wrote", async () => {
   const { env, file } = settings();
   const server = await serving(env);
   const call = caller(server.url);
@@ -65,7 +65,7 @@ test("[AUDIT-F7] commands run beside the server, and what they write holds with 
   }
 });
 
-test("[AUDIT-F7] formbridge mcp on a served folder joins that server, as the agent of this machine", async () => {
+test("[AUDIT-F7] formbridge mcp on a served folder connects to that server, as the agent of this machine", async () => {
   const { env } = settings();
   const server = await serving(env);
   const host = await startMcpProcess(env);
@@ -78,7 +78,7 @@ test("[AUDIT-F7] formbridge mcp on a served folder joins that server, as the age
   expect(read.body).toMatchObject({ createdBy: { kind: "agent", id: "local-agent" }, fields: { name: "Ada" } });
 });
 
-test("[AUDIT-F7] of two hosts on one folder the second joins the first", async () => {
+test("[AUDIT-F7] of two hosts on one folder, the second connects to the first", async () => {
   const { env } = settings();
   const first = await startMcpProcess(env);
   closers.push(first.stop);
@@ -91,7 +91,7 @@ test("[AUDIT-F7] of two hosts on one folder the second joins the first", async (
   expect((await first.status("contact", submissionId)).fields).toEqual({ name: "Ada" });
 });
 
-test("[AUDIT-F7] a server that serves no agents can't be joined, and the command says so", async () => {
+test("[AUDIT-F7] a server without MCP can't be joined, and the command explains that", async () => {
   const { env } = settings();
   await serving({ ...env, FORMBRIDGE_MCP: "off" });
   const refused = await runCommand(["mcp"], env);
@@ -99,7 +99,7 @@ test("[AUDIT-F7] a server that serves no agents can't be joined, and the command
   expect(refused.stderr).toContain("FORMBRIDGE_MCP=on");
 });
 
-test("[AUDIT-F7] an address that a killed server has left is not believed", async () => {
+test("[AUDIT-F7] an address left behind by a killed server is not trusted", async () => {
   const { env, file } = settings();
   const server = await serving(env);
   const left = readFileSync(`${file}.server`);

@@ -50,14 +50,14 @@ describe("issuers", () => {
     expect(refusal(value)).not.toThrow(/pa55/);
   });
 
-  it("[JWT-SETTINGS] a place of keys that is not safe stops the start", () => {
+  it("[JWT-SETTINGS] an unsafe location for keys stops the start", () => {
     for (const jwksUri of ["http://id.example/jwks", "ftp://127.0.0.1/jwks"]) {
       expect(refusal(setting({ jwksUri }))).toThrow(/FORMBRIDGE_JWT_ISSUERS: 0\.jwksUri must be https/);
     }
     expect(refusal(setting({ algorithms: ["HS256"] }))).toThrow(/0\.algorithms\.0 must be one of RS256/);
   });
 
-  it("[JWT-SETTINGS] a key file that is no set of public keys stops the start, and nothing of it is shown", async () => {
+  it("[JWT-SETTINGS] a key file that is not a set of public keys stops the start, and nothing of it is shown", async () => {
     const { privateKey } = issuer.newest();
     const secret = await exportJWK(privateKey);
     for (const [value, words] of [
@@ -75,7 +75,7 @@ describe("issuers", () => {
     );
   });
 
-  it("[JWT-SETTINGS] the start itself fails in words", async () => {
+  it("[JWT-SETTINGS] the start itself fails with an explanation", async () => {
     const { code, stdout, stderr } = await runCommand(["serve"], {
       FORMBRIDGE_DATA: folder.path,
       FORMBRIDGE_JWT_ISSUERS: setting({ audience: "" }),
@@ -89,7 +89,7 @@ describe("doctor", () => {
   const examine = (value: string) =>
     runCommand(["doctor"], { FORMBRIDGE_DATA: folder.path, FORMBRIDGE_JWT_ISSUERS: value });
 
-  it("[JWT-DOCTOR] is content with issuers that tell their keys, from afar or from a file", async () => {
+  it("[JWT-DOCTOR] accepts issuers that provide their keys, remote or from a file", async () => {
     const local = { jwksUri: undefined, jwksFile: file("doctor.json", issuer.jwks()), name: "local", issuer: "local" };
     const both = JSON.stringify([
       issuerSettings(issuer, { jwksUri: `${issuer.jwksUri}?code=pa55` }),
@@ -102,7 +102,7 @@ describe("doctor", () => {
     expect(code).toBe(0);
   });
 
-  it("[JWT-DOCTOR] names the issuer that gives no keys, says why, and fails", async () => {
+  it("[JWT-DOCTOR] names the issuer that provides no keys, says why, and fails", async () => {
     const gone = await startIssuer(Date.now);
     await gone.stop();
     const { code, stdout } = await examine(JSON.stringify([issuerSettings(gone)]));

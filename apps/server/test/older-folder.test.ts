@@ -36,7 +36,7 @@ async function databaseUrl(store: "sqlite" | "postgres"): Promise<string> {
 }
 
 test.each(["sqlite", "postgres"] as const)(
-  "[AUDIT-F29] on %s a folder with a definition that was replaced is refused, and changes nothing",
+  "[AUDIT-F29] on %s an older folder whose definition was replaced is refused, and changes nothing",
   async (store) => {
     const env = {
       FORMBRIDGE_DATABASE_URL: await databaseUrl(store),

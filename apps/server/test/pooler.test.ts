@@ -76,7 +76,7 @@ test("[STORES-POOLER] servers share connections through a pooler in transaction 
   expect(await runCommand(["verify", "--all"], env)).toMatchObject({ code: 0, stdout: "41 verified\n" });
 });
 
-test("[STORES-POOLER] a pooler whose connections don't sync their commits stops the start in words", async () => {
+test("[STORES-POOLER] a pooler whose connections don't sync commits stops the start with an explanation", async () => {
   const { env } = await pooled((config) => config.replace("synchronous_commit = on", "synchronous_commit = off"));
   const { code, stderr } = await runCommand(["serve"], env);
   expect(code).toBe(1);

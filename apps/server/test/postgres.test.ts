@@ -46,7 +46,7 @@ async function call(server: ServerProcess, method: string, path: string, body?: 
 
 const AGENT = { kind: "agent", id: "bot" };
 
-test("two servers share one database: what one writes the other reads, and refuses when it is stale", async () => {
+test("two servers share one database: each reads what the other writes, and refuses stale writes", async () => {
   const { env } = await settings();
   const one = await serving(env);
   const other = await serving(env);
@@ -100,7 +100,7 @@ test("migrate, doctor, keys, verify and events work on it", async () => {
   expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining("store answers in") });
 });
 
-test("a database that can't be reached stops a command in words, without the password", async () => {
+test("an unreachable database stops a command with an explanation, without the password", async () => {
   const { env } = await settings();
   const lost = { ...env, FORMBRIDGE_DATABASE_URL: "postgres://user:pa55word@127.0.0.1:1/nowhere" };
   for (const words of [["migrate"], ["serve"], ["doctor"]]) {
@@ -122,7 +122,7 @@ test("a password with an @ is not shown when the URL is refused", () => {
   expect(() => readConfig({ FORMBRIDGE_DATABASE_URL: "mysql://root:p@ss@db/x" })).toThrow(/"mysql:\/\/…@db\/x"/);
 });
 
-test("[AUDIT-F28] /readyz is 503 all the time that the database is read-only, and 200 once it takes writes", async () => {
+test("[AUDIT-F28] /readyz is 503 as long as the database is read-only, and 200 once it accepts writes", async () => {
   const { env, database } = await settings();
   const server = await serving({ ...env, FORMBRIDGE_RATE_LIMIT: "off" });
   const name = new URL(database.url).pathname.slice(1);

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
-  test("[RUNNING-CLI-RESEAL] everything that the old secret sealed is sealed with the new one, and opens as it was", async () => {
+  test("[RUNNING-CLI-RESEAL] everything sealed with the old secret is sealed with the new one, and opens unchanged", async () => {
     const post = createMailbox();
     const server = await startTestServer({ store, mailer: post, env: { FORMBRIDGE_SECRET: OLD } });
     closers.push(() => server.stop());
@@ -64,7 +64,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
     expect(list.status).toBe(200);
   });
 
-  test("[RUNNING-CLI-RESEAL] a row that changes meanwhile is left alone, and sealed by the next pass", async () => {
+  test("[RUNNING-CLI-RESEAL] a row that changes meanwhile is left alone, and resealed by the next pass", async () => {
     const server = await startTestServer({ store, env: { FORMBRIDGE_SECRET: OLD } });
     closers.push(() => server.stop());
     await server.putIntake({ id: "forms" });

@@ -79,7 +79,7 @@ describe.each([
   ["sqlite", async () => folderEnv()],
   ["postgres", postgresEnv],
 ] as const)("on %s", (_store, environment) => {
-  test("[AUDIT-F25] a server with another secret refuses to start, and says what to do; so does doctor", async () => {
+  test("[AUDIT-F25] a server with another secret refuses to start and says what to do; so does doctor", async () => {
     const env = await environment();
     await (await started({ ...env, FORMBRIDGE_SECRET: OLD })).stop();
     const other = { ...env, FORMBRIDGE_SECRET: NEW };
@@ -94,7 +94,7 @@ describe.each([
     await (await started({ ...env, FORMBRIDGE_SECRET: OLD })).stop();
   });
 
-  test("[AUDIT-F25] once a server has sealed with the new secret, nobody starts without it or without the old one", async () => {
+  test("[AUDIT-F25] once a server has sealed with the new secret, no server starts without it or without the old one", async () => {
     const env = await environment();
     const first = await started({ ...env, FORMBRIDGE_SECRET: OLD });
     const id = await first.create();
@@ -110,7 +110,7 @@ describe.each([
   });
 });
 
-test("[AUDIT-F25] a secret is rolled over running instances, and each of them reads everything at every step", async () => {
+test("[AUDIT-F25] a secret is rotated over running instances, and each of them can read everything at every step", async () => {
   const env = await postgresEnv();
   const ids: string[] = [];
   let [a, b] = [await started({ ...env, FORMBRIDGE_SECRET: OLD }), await started({ ...env, FORMBRIDGE_SECRET: OLD })];
@@ -135,7 +135,7 @@ test("[AUDIT-F25] of two first starts with different secrets on one database, on
   expect(starts.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("[AUDIT-F25] a secret file that is gone is not made anew over existing data", async () => {
+test("[AUDIT-F25] a missing secret file is not replaced by a new one over existing data", async () => {
   const env = folderEnv();
   const file = join(env.FORMBRIDGE_DATA ?? "", "secret");
   const first = await started(env);

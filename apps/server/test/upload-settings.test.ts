@@ -16,7 +16,7 @@ it("files go to the data folder, unless a bucket is named", () => {
   });
 });
 
-it("a command is taken as words, or as a JSON array of them, and read by no shell", () => {
+it("a command is parsed as words, or as a JSON array of them, without a shell", () => {
   expect(uploads({ FORMBRIDGE_SCAN_COMMAND: "scan  --stream -" }).scan).toMatchObject({
     argv: ["scan", "--stream", "-"],
   });
@@ -31,6 +31,6 @@ it.each([
   ["two scanners", { FORMBRIDGE_SCAN_COMMAND: "a", FORMBRIDGE_SCAN_URL: "http://b" }, "both set"],
   ["a scanner's URL that is none", { FORMBRIDGE_SCAN_URL: "file:///x" }, "FORMBRIDGE_SCAN_URL"],
   ["a command that is no list of words", { FORMBRIDGE_SCAN_COMMAND: "[1]" }, "JSON array"],
-])("%s stops the start, in words", (_name, env, words) => {
+])("%s stops the start with an explanation", (_name, env, words) => {
   expect(() => uploads(env)).toThrow(words);
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { accentsOf, brandStyle, contrast } from "../src/shared/brand.ts";
 
 it.each(["#0a6b4f", "#ffd400", "#000", "#fff", "#7f7f7f", "#ff0000cc", "#1d4ed8"])(
-  "[PAGES-BRANDING] %s can be read on light and dark pages, and text on it too",
+  "[PAGES-BRANDING] %s is readable on light and dark pages, and so is text on it",
   (color) => {
     const accents = accentsOf(color);
     if (accents === undefined) throw new Error("no color");
@@ -14,7 +14,7 @@ it.each(["#0a6b4f", "#ffd400", "#000", "#fff", "#7f7f7f", "#ff0000cc", "#1d4ed8"
   },
 );
 
-it("[PAGES-BRANDING] a color that is readable stays as it is, and what is no color changes nothing", () => {
+it("[PAGES-BRANDING] a readable color stays as it is, and an invalid one changes nothing", () => {
   expect(accentsOf("#0a6b4f")?.light).toEqual([0x0a, 0x6b, 0x4f]);
   expect(brandStyle("url(x)")).toBeUndefined();
   expect(brandStyle(undefined)).toBeUndefined();

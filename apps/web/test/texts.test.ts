@@ -43,7 +43,7 @@ describe.each(cases)("$at in $language", async ({ folder, language }) => {
       .filter((id) => !isPlural(id))
       .toSorted();
 
-  it("[PAGES-LANGUAGES] has every id, and none that is gone", () => {
+  it("[PAGES-LANGUAGES] has every id, and no obsolete one", () => {
     expect(plainIds(catalog)).toEqual(plainIds(english));
   });
 
@@ -82,7 +82,7 @@ describe.each(cases)("$at in $language", async ({ folder, language }) => {
 });
 
 describe("the language of a page", () => {
-  it("[PAGES-LANGUAGES] is the first of the browser's that we speak", () => {
+  it("[PAGES-LANGUAGES] is the first of the browser's languages that we have", () => {
     expect(chooseLanguage(["nl", "pt-BR", "de"])).toEqual({ language: "pt", locale: "pt-BR" });
     expect(chooseLanguage(["nl"])).toEqual({ language: "en", locale: "en" });
     expect(chooseLanguage([])).toEqual({ language: "en", locale: "en" });
@@ -101,7 +101,7 @@ describe("the language of a page", () => {
     expect(french.plural("page.missing", 0)).toBe("Il manque encore 0 réponse.");
   });
 
-  it("[PAGES-LANGUAGES] keeps a name that runs the other way in its place", async () => {
+  it("[PAGES-LANGUAGES] keeps a name in the other writing direction in its place", async () => {
     const hebrew = await createReader(["he"]);
     expect(hebrew.t("page.from", { name: "bot (v2)" })).toContain("\u2068bot (v2)\u2069");
     const german = await createReader(["de"]);
@@ -156,7 +156,7 @@ const textsOf = (source: string): string[] => textsIn(parseAst(source, { lang: "
 const COMPOSED = /^(error|problem|file|barred|proof|done|author|history)\.|^page\.(saved|saving|waiting|offline)$/;
 
 describe("components", () => {
-  it("show every text that there is", () => {
+  it("use every text that exists", () => {
     const files = globSync("{apps/web,packages/form}/src/**/*.{ts,tsx}", {
       cwd: ROOT,
       exclude: ["**/texts/**", "**/texts.ts"],

@@ -12,7 +12,7 @@ const GOOD = {
 };
 const other = (over: object) => ({ ...GOOD, name: "other", issuer: "https://other.example", ...over });
 
-it("takes what is whole", () => {
+it("accepts complete settings", () => {
   const rich = {
     ...GOOD,
     audience: ["a", "b"],
@@ -56,7 +56,7 @@ it.each([
   expect(check).not.toThrow(/pa55/);
 });
 
-it("refuses actor ids that two issuers of one tenant could both give", () => {
+it("refuses actor ids that two issuers of one tenant could both produce", () => {
   const twins = (prefix: string, over: object = {}) => [GOOD, other({ actor: { kind: "agent", prefix }, ...over })];
   expect(checkIssuers(twins("other:"))).toHaveLength(2);
   for (const prefix of ["", "c", "corp:", "corp:x"]) {

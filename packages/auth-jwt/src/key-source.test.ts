@@ -38,14 +38,14 @@ const down = async (): Promise<KeySet> => {
 };
 const unknown = errors.JWKSNoMatchingKey;
 
-it("asks once for many tokens, also when they come together", async () => {
+it("fetches once for many tokens, even concurrent ones", async () => {
   const find = open();
   await Promise.all(Array.from({ length: 50 }, () => find("a")));
   await find();
   expect(loads).toBe(1);
 });
 
-it("asks again for a key that it does not know, once in a cool-down, whatever the tokens name", async () => {
+it("fetches again for an unknown key, once per cool-down, whatever the tokens name", async () => {
   const find = open();
   await find("a");
   for (const kid of ["b", "c", "d"]) await expect(find(kid)).rejects.toThrow(unknown);
@@ -58,7 +58,7 @@ it("asks again for a key that it does not know, once in a cool-down, whatever th
   expect(loads).toBe(2);
 });
 
-it("finds a key that came after the cool-down, and forgets the one that went", async () => {
+it("finds a key that was added after the cool-down, and forgets a removed one", async () => {
   const find = open();
   await find("a");
   answer = async () => setOf("b");
@@ -68,7 +68,7 @@ it("finds a key that came after the cool-down, and forgets the one that went", a
   expect(loads).toBe(2);
 });
 
-it("asks anew for keys that are old before it uses them", async () => {
+it("fetches old keys again before it uses them", async () => {
   const find = open();
   await find("a");
   answer = async () => setOf("b");
@@ -77,7 +77,7 @@ it("asks anew for keys that are old before it uses them", async () => {
   expect(loads).toBe(2);
 });
 
-it("goes on with old keys when nobody answers, asks once in a cool-down, and not for ever", async () => {
+it("continues with old keys when the issuer is down, fetches once per cool-down, and not forever", async () => {
   const find = open();
   await find("a");
   answer = down;
@@ -92,7 +92,7 @@ it("goes on with old keys when nobody answers, asks once in a cool-down, and not
   await expect(find("a")).rejects.toThrow(AuthenticatorDown);
 });
 
-it("keeps its keys when an unknown one can't be asked for", async () => {
+it("keeps its keys when an unknown one can't be fetched", async () => {
   const find = open();
   await find("a");
   answer = down;
@@ -102,7 +102,7 @@ it("keeps its keys when an unknown one can't be asked for", async () => {
   expect(troubles).toHaveLength(1);
 });
 
-it("without any key says so and when to come again, and asks once a second at most", async () => {
+it("without any key reports so and when to retry, and fetches once a second at most", async () => {
   const find = open();
   answer = down;
   await expect(find("a")).rejects.toMatchObject({ name: "AuthenticatorDown", retryAfterMs: 1_000 });
@@ -115,7 +115,7 @@ it("without any key says so and when to come again, and asks once a second at mo
   expect(loads).toBe(2);
 });
 
-it("does not rest for the length that a clock was set back", async () => {
+it("does not wait longer because a clock was set back", async () => {
   const find = open();
   await find("a");
   answer = async () => setOf("b");

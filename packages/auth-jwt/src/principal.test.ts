@@ -21,8 +21,8 @@ const principal = (payload: JWTPayload, over: Partial<Issuer> = {}) => {
   return reading.principal;
 };
 
-describe("who", () => {
-  it("is the subject, behind the issuer's name, and keeps one id", () => {
+describe("the actor", () => {
+  it("is the subject, prefixed with the issuer's name, and keeps one id", () => {
     expect(principal({})).toEqual({
       keyId: expect.stringMatching(/^jwt_[0-9a-f]{32}$/),
       tenant: "acme",
@@ -34,20 +34,20 @@ describe("who", () => {
     expect(principal({}, { issuer: "https://other.example" }).keyId).not.toBe(principal({}).keyId);
   });
 
-  it("may be named by another claim, with a prefix of choice", () => {
+  it("may come from another claim, with a configurable prefix", () => {
     const actor = { claim: "client_id", prefix: "", kind: "agent" } as const;
     expect(principal({ client_id: "bot" }, { actor }).actor.id).toBe("bot");
     expect(read({}, { actor })).toEqual({ refused: "no actor" });
   });
 
   it.each([undefined, "", 7, ["ada"], "a\u0000b", "\ud800", "x".repeat(2001)])(
-    "is nobody with the subject %j",
+    "is absent with the subject %j",
     (sub) => {
       expect(read({ sub } as JWTPayload)).toHaveProperty("refused");
     },
   );
 
-  it("is nobody whose actor id would be too long to keep", () => {
+  it("is absent if the actor id would be too long to store", () => {
     expect(principal({ sub: "x".repeat(195) }).actor.id).toHaveLength(200);
     expect(read({ sub: "x".repeat(196) })).toEqual({ refused: "no actor" });
   });
@@ -61,7 +61,7 @@ describe("who", () => {
     expect(principal({}, { actor: { kind: { ...actor.kind, otherwise: "agent" } } }).actor.kind).toBe("agent");
   });
 
-  it("has a name and an e-mail address where they are asked for, the address only when verified", () => {
+  it("has a name and an e-mail address if configured, the address only when verified", () => {
     const actor = { kind: "human", name: "name", email: "email" } as const;
     const claims = { name: "Ada", email: "ada@example.com" };
     expect(principal(claims).actor).toEqual({ kind: "agent", id: "corp:ada" });
@@ -75,7 +75,7 @@ describe("who", () => {
 describe("roles", () => {
   const roles = { claim: "roles", allowed: ["agent", "viewer"] } satisfies Issuer["roles"];
 
-  it("are those of the claim that the issuer may give", () => {
+  it("are those of the claim that the issuer may assign", () => {
     expect(principal({ roles: ["admin", "viewer", "root"] }, { roles }).roles).toEqual(["viewer"]);
     expect(principal({ roles: "viewer agent" }, { roles }).roles).toEqual(["agent", "viewer"]);
   });
@@ -87,13 +87,13 @@ describe("roles", () => {
   });
 
   it.each([undefined, null, 1, { agent: true }, [["agent"]], "", []])(
-    "of %j are none, and that is nobody",
+    "of %j are none, so the token is refused",
     (claimed) => {
       expect(read({ roles: claimed }, { roles })).toEqual({ refused: "no role" });
     },
   );
 
-  it("are found by a path, unless a claim has that very name", () => {
+  it("are found by a path, unless a claim has exactly that name", () => {
     const nested = { ...roles, claim: "realm_access.roles" };
     expect(principal({ realm_access: { roles: ["agent"] } }, { roles: nested }).roles).toEqual(["agent"]);
     const named = { realm_access: { roles: ["agent"] }, "realm_access.roles": ["viewer"] };
@@ -102,7 +102,7 @@ describe("roles", () => {
 });
 
 describe("tenant and intakes", () => {
-  it("come from a claim, which leads to the reserved tenant only by name", () => {
+  it("come from a claim; the reserved tenant must be named", () => {
     const tenant = { claim: "org" };
     expect(principal({ org: "globex" }, { tenant }).tenant).toBe("globex");
     expect(read({ org: "default" }, { tenant })).toEqual({ refused: "no tenant" });
@@ -110,7 +110,7 @@ describe("tenant and intakes", () => {
     expect(read({ org: "globex" }, { tenant: { ...tenant, allowed: ["acme"] } })).toEqual({ refused: "no tenant" });
   });
 
-  it.each([undefined, 1, "", "Acme", "../x", ["acme"]])("of %j are nobody's", (org) => {
+  it.each([undefined, 1, "", "Acme", "../x", ["acme"]])("of %j are refused", (org) => {
     expect(read({ org }, { tenant: { claim: "org" } })).toEqual({ refused: "no tenant" });
   });
 

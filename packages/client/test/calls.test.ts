@@ -49,7 +49,7 @@ describe("calls of the client", () => {
     expect([state, submission.state, submission.version]).toEqual(["finalized", "finalized", 3]);
   });
 
-  it("[CLIENT-KEY-KEPT] a create whose answer is lost is made once", async () => {
+  it("[CLIENT-KEY-KEPT] a create whose response is lost is executed once", async () => {
     const key = await server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "creator" } });
     network.plan("lose_answer", "lose_request");
     const submission = await network.client({ apiKey: key, actor: { kind: "agent", id: "creator" } }).create("order");
@@ -59,7 +59,7 @@ describe("calls of the client", () => {
     expect(items.map(({ submissionId }: { submissionId: string }) => submissionId)).toEqual([submission.id]);
   });
 
-  it("[CLIENT-KEY-KEPT] a write whose answer is lost is made once, and the next one goes on from it", async () => {
+  it("[CLIENT-KEY-KEPT] a write whose response is lost is executed once, and the next one builds on it", async () => {
     const submission = await network.client().create<Order>("order");
     network.plan("lose_answer");
     await submission.set({ name: "Ada" });
@@ -68,7 +68,7 @@ describe("calls of the client", () => {
     expect(submission.version).toBe(3);
   });
 
-  it("[CLIENT-KEY-KEPT] a submit whose answer is lost answers as the first one did", async () => {
+  it("[CLIENT-KEY-KEPT] a submit whose response is lost returns the first response", async () => {
     const submission = await network.client().create<Order>("order", { name: "Ada" });
     network.plan("lose_answer");
     const answer = await submission.submit();
@@ -83,7 +83,7 @@ describe("calls of the client", () => {
     expect(network.waits).toEqual([500, 1000]);
   });
 
-  it("[CLIENT-TRIES] a try that takes too long is given up", async () => {
+  it("[CLIENT-TRIES] a try that takes too long is abandoned", async () => {
     network.decide = () => () => new Promise<Response>(() => {});
     const client = network.client({ retry: { timeoutMs: 20, tries: 2 }, fetch: hangingFetch(network) });
     await expect(client.create("order")).rejects.toMatchObject({ type: "timeout" });
@@ -96,7 +96,7 @@ describe("calls of the client", () => {
     expect(network.waits).toEqual([4000]);
   });
 
-  it("[CLIENT-FINAL] what can't succeed is not tried again", async () => {
+  it("[CLIENT-FINAL] a call that can't succeed is not retried", async () => {
     const failed = network.client({ apiKey: await agentKey() }).create("nowhere");
     await expect(failed).rejects.toMatchObject({ type: "not_found", status: 404, retryable: false });
     expect(network.sent).toHaveLength(1);
@@ -110,14 +110,14 @@ describe("calls of the client", () => {
     expect(await submission.handoffs()).toHaveLength(1);
   });
 
-  it("[CLIENT-FINAL] a proxy's own error page is an error in words", async () => {
+  it("[CLIENT-FINAL] a proxy's own error page becomes a readable error", async () => {
     network.decide = () => () => new Response("<h1>Bad gateway</h1>", { status: 502 });
     const failed = network.client().create("order");
     await expect(failed).rejects.toMatchObject({ type: "bad_answer", status: 502 });
     expect(network.sent).toHaveLength(3);
   });
 
-  it("[CLIENT-ABORT] an aborted call ends at once, and is not tried again", async () => {
+  it("[CLIENT-ABORT] an aborted call ends at once, and is not retried", async () => {
     const abort = new AbortController();
     network.decide = () => () => {
       abort.abort();
@@ -152,7 +152,7 @@ describe("calls of the client", () => {
     await expect(failed).rejects.toMatchObject({ type: "token_expired", body: { error: { canRecover: true } } });
   });
 
-  it("[CLIENT-BY-ID] when tokens can't be looked up, a key goes by id", async () => {
+  it("[CLIENT-BY-ID] when tokens can't be looked up, a caller with a key uses the id", async () => {
     const submission = await network.client({ apiKey: await agentKey() }).create<Order>("order");
     network.decide = ({ headers, url }) =>
       headers.get("if-match")?.includes("rtok_") || url.includes("rtok_")
@@ -162,7 +162,7 @@ describe("calls of the client", () => {
     expect((await submission.read()).fields).toEqual({ name: "Ada" });
   });
 
-  it("[CLIENT-SESSION] a person's app works in a session, without ever holding a token", async () => {
+  it("[CLIENT-SESSION] an app for a person works in a session, without ever holding a token", async () => {
     const submission = await network.client().create<Order>("order");
     const { url } = await submission.handOff();
     const session = new URL(url).searchParams.get("session") ?? "";

@@ -36,7 +36,7 @@ async function two(fields: Record<string, unknown> = {}): Promise<[Submission, S
   return [one, other];
 }
 
-describe("writes that meet", () => {
+describe("concurrent writes", () => {
   it("[CLIENT-MERGE] on different fields are both kept", async () => {
     const [one, other] = await two();
     await other.set({ a: "theirs", "place.city": "Paris" });
@@ -45,7 +45,7 @@ describe("writes that meet", () => {
     expect(fields).toEqual({ a: "theirs", b: "mine", place: { city: "Paris", street: "Rue" } });
   });
 
-  it("[CLIENT-MERGE-CONFLICT] on the same field are handed to the caller with both values", async () => {
+  it("[CLIENT-MERGE-CONFLICT] on the same field are returned to the caller with both values", async () => {
     const [one, other] = await two({ a: "before" });
     await other.set({ a: "theirs" });
     const failed = one.set({ a: "mine", b: "also mine" });
@@ -67,7 +67,7 @@ describe("writes that meet", () => {
     expect((await one.read()).fields).toEqual({ a: "mine", b: "theirs", c: "third", d: "mine" });
   });
 
-  it("[CLIENT-MERGE-CONFLICT] when all of theirs is kept, nothing is written", async () => {
+  it("[CLIENT-MERGE-CONFLICT] when all of their values are kept, nothing is written", async () => {
     const [one, other] = await two();
     await other.set({ a: "theirs" });
     const answer = await one.set({ a: "mine" }, { resolve: () => "theirs" });
@@ -89,7 +89,7 @@ describe("writes that meet", () => {
     await expect(one.set({ list: ["x", "z"] })).rejects.toMatchObject({ conflicts: [{ path: "list" }] });
   });
 
-  it("[CLIENT-MERGE-TRIES] a submission that keeps changing is given up after three merges", async () => {
+  it("[CLIENT-MERGE-TRIES] if a submission keeps changing, the client gives up after three merges", async () => {
     const [one, other] = await two();
     let written = 0;
     network.decide = ({ body }) => {
@@ -112,7 +112,7 @@ describe("writes that meet", () => {
     expect((await other.read()).fields).toEqual({ b: "4" });
   });
 
-  it("[CLIENT-MERGE] where the current values are not disclosed, the conflict is the caller's", async () => {
+  it("[CLIENT-MERGE] where the current values are not disclosed, the conflict is returned to the caller", async () => {
     const one = await network.client().create("private");
     const other = network.client().submission({ resumeToken: one.resumeToken ?? "" });
     await other.set({ a: "theirs" });
@@ -120,7 +120,7 @@ describe("writes that meet", () => {
     expect((await other.read()).fields).toEqual({ a: "theirs" });
   });
 
-  it("[CLIENT-MERGE] random writes of two programs on fields of their own all arrive", async () => {
+  it("[CLIENT-MERGE] random writes of two programs on separate fields all arrive", async () => {
     const patchOf = (names: string[]) =>
       fc.array(fc.dictionary(fc.constantFrom(...names), fc.string({ maxLength: 5 }), { minKeys: 1 }), { maxLength: 4 });
     await fc.assert(

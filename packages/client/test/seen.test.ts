@@ -46,8 +46,8 @@ async function two(fields: Record<string, unknown> = {}, apiKey?: string): Promi
 
 const agentKey = () => server.makeKey({ roles: ["agent"], actor: { kind: "agent", id: "bot" } });
 
-describe("a write is made on what its caller has seen", () => {
-  it("[CLIENT-SEEN] by id too, when tokens can't be looked up and a read has moved on meanwhile", async () => {
+describe("a write is based on what its caller has seen", () => {
+  it("[CLIENT-SEEN] by id too, when tokens can't be looked up and a read is newer", async () => {
     const [one, other] = await two({ a: "before" }, await agentKey());
     await other.set({ a: "theirs" });
     const byToken = refusal(503, { type: "service_unavailable", retryable: true });
@@ -66,7 +66,7 @@ describe("a write is made on what its caller has seen", () => {
     expect((await other.read()).fields).toEqual({ a: "theirs" });
   });
 
-  it("[CLIENT-SEEN] also when its token had lapsed and was reissued", async () => {
+  it("[CLIENT-SEEN] even if its token had lapsed and was reissued", async () => {
     const apiKey = await agentKey();
     const one = await network.client({ apiKey }).create("shared", { a: "before" });
     server.clock.advance(2 * HOUR);
@@ -80,7 +80,7 @@ describe("a write is made on what its caller has seen", () => {
     expect((await other.read()).fields).toEqual({ a: "theirs" });
   });
 
-  it("[CLIENT-SEEN] also when a merge was cut off after the refusal", async () => {
+  it("[CLIENT-SEEN] even if a merge was interrupted after the refusal", async () => {
     const [one, other] = await two({ a: "before", b: "before" });
     await other.set({ a: "theirs" });
     let patches = 0;
@@ -92,7 +92,7 @@ describe("a write is made on what its caller has seen", () => {
     expect((await other.read()).fields).toEqual({ a: "theirs", b: "mine" });
   });
 
-  it("[CLIENT-SEEN] also when something else of this program had to be made on a newer version", async () => {
+  it("[CLIENT-SEEN] even if another call of this program was based on a newer version", async () => {
     const [one, other] = await two({ a: "before" });
     await other.set({ a: "theirs" });
     await one.handOff();
@@ -127,7 +127,7 @@ describe("three-way merge inside objects", () => {
     expect((await one.read()).fields).toEqual({ place: { city: "Paris", street: "Via", geo: { lat: 3, lon: 2 } } });
   });
 
-  it("[CLIENT-MERGE-CONFLICT] the member that both set is named, and the others of the patch stay", async () => {
+  it("[CLIENT-MERGE-CONFLICT] the member that both set is named, and the rest of the patch is kept", async () => {
     const [one, other] = await two({ place: { city: "Rome" } });
     await other.set({ "place.city": "Oslo", "place.geo.lat": 1 });
     const asked: unknown[] = [];
@@ -154,8 +154,8 @@ describe("three-way merge inside objects", () => {
   });
 });
 
-describe("calls that contradict nobody", () => {
-  it("[CLIENT-STALE] go through although somebody else has written meanwhile", async () => {
+describe("calls that conflict with nobody", () => {
+  it("[CLIENT-STALE] succeed even if somebody else has written meanwhile", async () => {
     const [one, other] = await two();
     await other.set({ a: "1" });
     const { url } = await one.handOff();
@@ -171,7 +171,7 @@ describe("calls that contradict nobody", () => {
     expect(events.map(({ type }) => type)).toContain("handoff.completed");
   });
 
-  it("[CLIENT-UPLOAD-ABANDON] an upload that is given up is forgotten by the server, also when others write", async () => {
+  it("[CLIENT-UPLOAD-ABANDON] abandoning an upload removes it from the server, even when others write", async () => {
     const submission = await network.client().create("files");
     const other = network.client().submission({ resumeToken: submission.resumeToken ?? "" });
     const content = new Blob([new Uint8Array(9_000_000)]);
@@ -187,8 +187,8 @@ describe("calls that contradict nobody", () => {
   });
 });
 
-describe("a delivery that failed for good", () => {
-  it("[CLIENT-RETRY-DELIVERY] can be started again", async () => {
+describe("a delivery that was given up", () => {
+  it("[CLIENT-RETRY-DELIVERY] can be restarted", async () => {
     const courier = createScriptedCourier();
     const delivering = await startTestServer({ courier, env: { FORMBRIDGE_JOB_POLL_MS: "5" } });
     try {

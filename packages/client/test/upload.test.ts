@@ -26,7 +26,7 @@ describe("uploads of the client", () => {
     expect(submission.fields).toMatchObject({ pdf: { filename: "w9.pdf", sizeBytes: PDF.length } });
   });
 
-  it("[CLIENT-UPLOAD-RESUMES] a broken connection costs only what it lost, and progress never runs backwards", async () => {
+  it("[CLIENT-UPLOAD-RESUMES] after a broken connection only the lost bytes are sent again, and progress never decreases", async () => {
     const submission = await network.client().create("files");
     let patches = 0;
     network.decide = ({ method }) => (method === "PATCH" && ++patches === 2 ? "lose_answer" : "pass");
@@ -42,7 +42,7 @@ describe("uploads of the client", () => {
     expect(patches).toBe(3);
   });
 
-  it("[CLIENT-UPLOAD-PAUSE] waits while it is paused, and goes on from there", async () => {
+  it("[CLIENT-UPLOAD-PAUSE] waits while it is paused, and continues from there", async () => {
     const submission = await network.client().create("files");
     const upload = submission.upload(
       "any",
@@ -63,7 +63,7 @@ describe("uploads of the client", () => {
     expect(submission.fields).toMatchObject({ any: { sizeBytes: LARGE.size } });
   });
 
-  it("[CLIENT-UPLOAD-RESUMES] goes on after a reload with the ticket that was kept", async () => {
+  it("[CLIENT-UPLOAD-RESUMES] continues after a reload with the stored ticket", async () => {
     const submission = await network.client().create("files");
     network.decide = ({ method }) => (method === "PATCH" ? "lose_request" : "pass");
     const broken = submission.upload("any", { content: LARGE, filename: "large.bin" });
@@ -104,7 +104,7 @@ describe("uploads of the client", () => {
       await s3.stop();
     });
 
-    it("[CLIENT-UPLOAD] sends parts and makes the file whole", async () => {
+    it("[CLIENT-UPLOAD] sends parts and completes the file", async () => {
       const there = networkTo(remote);
       const submission = await there.client().create("files");
       let parts = 0;

@@ -34,7 +34,7 @@ describe("following events", () => {
     expect(seqs(events)).toEqual([1, 2, 3, 4]);
   });
 
-  it("[CLIENT-WATCH-RESUMES] goes on after the last event it saw when the connection breaks", async () => {
+  it("[CLIENT-WATCH-RESUMES] continues after the last event it saw when the connection breaks", async () => {
     const submission = await network.client().create("order");
     await submission.set({ name: "Ada" });
     const cut = cutAfterFirstEvent(network);
@@ -46,7 +46,7 @@ describe("following events", () => {
     expect(streams.map(({ headers }) => headers.get("last-event-id"))).toEqual([null, expect.stringMatching(/^evt_/)]);
   });
 
-  it("[CLIENT-WATCH-POLLS] asks now and then where streams do not get through", async () => {
+  it("[CLIENT-WATCH-POLLS] polls where streams do not work", async () => {
     network.decide = ({ headers }) => (isStream(headers) ? () => new Response("<html>", { status: 200 }) : "pass");
     const submission = await network.client().create("order");
     const events: IntakeEvent[] = [];
@@ -59,7 +59,7 @@ describe("following events", () => {
     expect(network.waits).toContain(7);
   });
 
-  it("[CLIENT-WATCH] starts where it is told to, and stops when it is told to", async () => {
+  it("[CLIENT-WATCH] starts and stops where it is asked to", async () => {
     const submission = await network.client().create("order");
     await submission.set({ name: "Ada" });
     const { events } = await submission.events();
@@ -72,12 +72,12 @@ describe("following events", () => {
     expect(seqs(seen)).toEqual([2]);
   });
 
-  it("[CLIENT-WATCH] a watcher who may no longer look is told so", async () => {
+  it("[CLIENT-WATCH] a watcher who loses access gets an error", async () => {
     const submission = await network.client({ apiKey: "fbk_nobody" }).submission({ submissionId: "sub_x" });
     await expect(Array.fromAsync(submission.watch())).rejects.toMatchObject({ type: "unauthorized" });
   });
 
-  it("[CLIENT-WATCH] reads a stream however it is cut into pieces", async () => {
+  it("[CLIENT-WATCH] parses a stream however it is split", async () => {
     const text = ': hello\n\nid: 1\ndata: {"a":"ü"}\n\nid: 2\r\ndata: one\r\ndata: two\r\n\r\n';
     const bytes = new TextEncoder().encode(text);
     for (let size = 1; size < bytes.length; size++) {

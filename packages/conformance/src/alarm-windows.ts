@@ -30,7 +30,7 @@ export function describeAlarmWindows(open: () => [AlarmWindows, AlarmWindows]): 
       expect(await windows.add([mark("a", "z", 90_000)])).toEqual([1]);
     });
 
-    it("count no further than anybody needs", async () => {
+    it("count only up to the limit", async () => {
       const [windows] = open();
       const marks = Array.from({ length: 50 }, (_, index) => mark("a", `m${index}`, index, 4));
       expect((await windows.add(marks)).at(-1)).toBe(4);

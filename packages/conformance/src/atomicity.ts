@@ -9,11 +9,14 @@ const STREAMS = ["submission", "token", "idempotency"] as const;
 export function describeAtomicity(open: OpenBackend): void {
   describe("atomicity", () => {
     const subject = useBackend(open);
-    it.for(PARTS)("a change whose %s can't be written leaves nothing, and can be made later", async (part, test) => {
-      const { refuseWrites, whyNoRefusal } = subject();
-      if (refuseWrites === undefined) return test.skip(whyNoRefusal);
-      await leavesNothing(subject(), () => refuseWrites(part));
-    });
+    it.for(PARTS)(
+      "a change whose %s can't be written leaves nothing, and can be committed later",
+      async (part, test) => {
+        const { refuseWrites, whyNoRefusal } = subject();
+        if (refuseWrites === undefined) return test.skip(whyNoRefusal);
+        await leavesNothing(subject(), () => refuseWrites(part));
+      },
+    );
   });
 }
 

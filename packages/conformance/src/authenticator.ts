@@ -15,7 +15,7 @@ export type OpenAuthenticator = (options: { reachable: boolean }) => Promise<Ope
 
 export function describeAuthenticator(open: OpenAuthenticator): void {
   describe("authenticator", () => {
-    it("recognizes credentials of its kind, good or not, and no API key or resume token", async () => {
+    it("recognizes its own kind of credentials, valid or not, and no API key or resume token", async () => {
       const { authenticator, issue, bad } = await open({ reachable: true });
       for (const credential of [await issue("ada"), ...(await bad())]) {
         expect(authenticator.recognizes(credential)).toBe(true);
@@ -25,7 +25,7 @@ export function describeAuthenticator(open: OpenAuthenticator): void {
       }
     });
 
-    it("gives one subject the same id each time, and another subject another one", async () => {
+    it("gives one subject the same id each time, and other subjects other ids", async () => {
       const { authenticator, issue } = await open({ reachable: true });
       const [first, again, other] = await Promise.all(
         ["ada", "ada", "bob"].map(async (subject) => await authenticator.identify(await issue(subject))),
@@ -36,14 +36,14 @@ export function describeAuthenticator(open: OpenAuthenticator): void {
       expect(other?.actor.id).not.toBe(first?.actor.id);
     });
 
-    it("knows nobody by a credential that is not good, and says no more", async () => {
+    it("returns nobody for an invalid credential, without a reason", async () => {
       const { authenticator, bad } = await open({ reachable: true });
       const credentials = await bad();
       expect(credentials.length).toBeGreaterThan(1);
       for (const credential of credentials) expect(await authenticator.identify(credential)).toBeUndefined();
     });
 
-    it("says when it can't tell, and when to ask again", async () => {
+    it("says when it can't decide, and when to ask again", async () => {
       const { authenticator, issue } = await open({ reachable: false });
       const refusal: unknown = await authenticator.identify(await issue("ada")).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(AuthenticatorDown);

@@ -72,7 +72,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
     const send = (one: OutgoingDelivery, signal = new AbortController().signal): Promise<Receipt> =>
       opened.courier.send(one, signal);
 
-    it("what is taken has arrived, with exactly its body and its id", async () => {
+    it("what is accepted has arrived, with exactly its body and its id", async () => {
       const { received } = await begin();
       const sent = [outgoing(), outgoing(), outgoing()];
       for (const one of sent) expect(await send(one)).toMatchObject({ kind: "accepted" });
@@ -88,7 +88,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       expect(ids.toSorted()).toEqual(sent.map(({ deliveryId }) => deliveryId).toSorted());
     });
 
-    it("a delivery that is sent again has the same id and body, so that the receiver can tell", async () => {
+    it("a delivery that is sent again has the same id and body, so the receiver can recognize it", async () => {
       const { received } = await begin();
       const one = outgoing();
       expect(await send(one)).toMatchObject({ kind: "accepted" });
@@ -114,7 +114,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
     });
 
     it.each(["before", "after"])(
-      "a receiver that says nothing, %s a connection stands, fails the delivery in time",
+      "a receiver that is silent, %s a connection is open, fails the delivery in time",
       async (when) => {
         const { way, courier } = await begin(SHORT_MS);
         if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
@@ -129,7 +129,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       },
     );
 
-    it("an abort ends a send, as a failure, and does not wait for the time-out", async () => {
+    it("an abort ends a send as a failure, without waiting for the timeout", async () => {
       const { way } = await begin();
       if ("whyNone" in way) return expect(way.whyNone).not.toBe("");
       way.stall();
@@ -144,7 +144,7 @@ export function describeCourier(name: string, open: OpenCourier): void {
       expect(performance.now() - start).toBeLessThan(SLACK_MS);
     });
 
-    it("close waits for what is being sent, and then holds no connection", async () => {
+    it("close waits for what is being sent, and then keeps no connection open", async () => {
       const { way, courier, received } = await begin();
       const one = outgoing();
       const sending = send(one);

@@ -10,7 +10,7 @@ export function describeDeadlines(open: OpenBackend): void {
   describe("deadlines", () => {
     const subject = useBackend(open);
 
-    it("tell the store's time", async () => {
+    it("report the store's time", async () => {
       const { deadlines, clock } = subject();
       clock.advance(42);
       expect(await deadlines.now()).toBe(clock.now());
@@ -30,7 +30,7 @@ export function describeDeadlines(open: OpenBackend): void {
       expect(await deadlines.expired(at + 3 * HOUR, 1)).toEqual(dueOf(early));
     });
 
-    it("follow an expiry that was moved, and a submission that was reopened", async () => {
+    it("follow a changed expiry, and a submission that was reopened", async () => {
       const { store, deadlines, clock } = subject();
       const at = clock.now();
       const first = creation({ at, ttlMs: HOUR });
@@ -49,7 +49,7 @@ export function describeDeadlines(open: OpenBackend): void {
       expect(await deadlines.expired(at + 5 * HOUR + 1, 10)).toEqual(dueOf(first));
     });
 
-    it("find whom to warn when 80 % of the time has passed, until they were warned", async () => {
+    it("find whom to warn after 80 % of the time, until they were warned", async () => {
       const { store, deadlines, clock } = subject();
       const at = clock.now();
       const second = creation({ at, ttlMs: 2_000 });

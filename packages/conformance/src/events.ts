@@ -45,7 +45,7 @@ function chains(subject: () => Subject): void {
     });
   });
 
-  it("go on over changes that bring no audit event, and within one that brings several", async () => {
+  it("continue over changes without audit events, and within one that has several", async () => {
     const { store, events, clock } = subject();
     const first = creation({ at: clock.now() });
     await store.commit(first);
@@ -64,7 +64,7 @@ function chains(subject: () => Subject): void {
     expect(all.filter(({ stream }) => stream === "idempotency").map(({ seq }) => seq)).toEqual([1]);
   });
 
-  it("hold when many writes race for the same submission", async () => {
+  it("are valid when many writes race for the same submission", async () => {
     const { store, events, clock } = subject();
     let last = creation({ at: clock.now() });
     await store.commit(last);
@@ -81,7 +81,7 @@ function chains(subject: () => Subject): void {
 }
 
 function reading(subject: () => Subject): void {
-  it("gives back an event exactly, erased parts as null", async () => {
+  it("returns an event exactly, erased parts as null", async () => {
     const { store, events, clock } = subject();
     const change = creation({ at: clock.now() });
     const [event] = change.events;
@@ -119,7 +119,7 @@ function reading(subject: () => Subject): void {
     expect(await events.read({ ...where, types: [] }, 100)).toEqual([]);
   });
 
-  it("starts after an event of a stream that is not asked for", async () => {
+  it("starts after an event of a stream that is not selected", async () => {
     const { events, clock } = subject();
     const { row } = await history(subject(), 2, creation({ at: clock.now() }));
     const where = { tenant: TENANT, submissionId: row.submission.submissionId };
@@ -128,7 +128,7 @@ function reading(subject: () => Subject): void {
     expect(await events.read({ ...after, streams: ["submission"] }, 10)).toHaveLength(2);
   });
 
-  it("tells an unknown event from the end", async () => {
+  it("distinguishes an unknown event from the end", async () => {
     const { events, clock } = subject();
     const mine = await history(subject(), 1, creation({ at: clock.now() }));
     const other = await history(subject(), 0, creation({ at: clock.now() }));
@@ -139,7 +139,7 @@ function reading(subject: () => Subject): void {
     expect(await events.read({ ...where, afterEventId: other.events[0]?.eventId ?? "" }, 10)).toBeUndefined();
   });
 
-  it("takes no id that a payload names for the place of that event", async () => {
+  it("does not mistake an id in a payload for that event", async () => {
     const { store, events, clock } = subject();
     const first = await history(subject(), 1, creation({ at: clock.now() }));
     const where = { tenant: TENANT, submissionId: first.row.submission.submissionId, streams: ALL };
@@ -185,7 +185,7 @@ function feeding(subject: () => Subject): void {
     expect(paged).toEqual(whole);
   });
 
-  it("loses nothing and repeats nothing when a page ends within what one commit wrote", async () => {
+  it("loses nothing and repeats nothing when a page ends inside one commit", async () => {
     const { events, clock } = subject();
     await history(subject(), 3, creation({ at: clock.now() }));
     const filters = [{}, { types: ["token.updated" as const] }, { types: ["field.updated" as const] }];
@@ -200,7 +200,7 @@ function feeding(subject: () => Subject): void {
     }
   });
 
-  it("goes on from where it found nothing, and misses nothing that comes later", async () => {
+  it("continues after an empty page, and misses nothing that comes later", async () => {
     const { events, clock } = subject();
     await history(subject(), 3, creation({ at: clock.now() }));
     const where = { tenant: TENANT, streams: ALL, types: ["submission.cancelled" as const] };
@@ -215,7 +215,7 @@ function feeding(subject: () => Subject): void {
     );
   });
 
-  it("goes on after a position with what was committed since", async () => {
+  it("continues after a position with what was committed since", async () => {
     const { events, clock } = subject();
     const where = { tenant: TENANT, streams: ["submission"] as const };
     await history(subject(), 1, creation({ at: clock.now() }));

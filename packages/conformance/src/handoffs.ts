@@ -23,15 +23,15 @@ export function describeHandoffs(open: OpenBackend): void {
   describe("hand-offs", () => {
     const subject = useBackend(open);
     describe("load by session", () => loading(subject));
-    describe("beside the row", () => committing(subject));
-    describe("look-up", () => lookUp(subject));
+    describe("with the row", () => committing(subject));
+    describe("lookup", () => lookUp(subject));
     describe("listing", () => listing(subject));
     describe("forgetting", () => forgetting(subject));
   });
 }
 
 function loading(subject: () => Subject): void {
-  it("answers an unknown hash with nothing but the store's time", async () => {
+  it("returns only the store's time for an unknown hash", async () => {
     const { store, clock } = subject();
     await handedOver(subject());
     expect(await store.load({ by: { session: newHash() } })).toEqual({ now: clock.now() });
@@ -56,7 +56,7 @@ function loading(subject: () => Subject): void {
     expect(loaded).toMatchObject({ handoff, submission: { submission: written.row.submission } });
   });
 
-  it("finds the record under a key beside it", async () => {
+  it("finds the record of an idempotency key with it", async () => {
     const { store, clock } = subject();
     const { handoff, last } = await handedOver(subject());
     const key = keyWrite({ ref: { operation: "submit", hash: newHash() }, expiresAt: clock.now() + HOUR });
@@ -64,7 +64,7 @@ function loading(subject: () => Subject): void {
     expect((await store.load({ ...linkOf(handoff), key: key.ref })).record?.fingerprint).toBe(key.fingerprint);
   });
 
-  it("a token is no session, and a session no token", async () => {
+  it("a token is not a session, and a session is not a token", async () => {
     const { store, clock } = subject();
     const { handoff, last } = await handedOver(subject());
     const written = update(last, clock.now());
@@ -75,7 +75,7 @@ function loading(subject: () => Subject): void {
 }
 
 function committing(subject: () => Subject): void {
-  it("a hand-off with the same id is replaced whole; what it no longer has leads nowhere", async () => {
+  it("a hand-off with the same id is replaced completely; removed sessions stop working", async () => {
     const { store, handoffs, clock } = subject();
     const { handoff, last } = await handedOver(subject(), { opened: 2 });
     const [gone, kept] = handoff.sessions;
@@ -153,7 +153,7 @@ function listing(subject: () => Subject): void {
 }
 
 function forgetting(subject: () => Subject): void {
-  it("forgets what is over in batches, with its sessions, and nothing else", async () => {
+  it("removes expired ones in batches, with their sessions, and nothing else", async () => {
     const { store, handoffs, clock } = subject();
     const at = clock.now();
     const old = [];

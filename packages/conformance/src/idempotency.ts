@@ -16,9 +16,9 @@ export function describeIdempotency(open: OpenBackend): void {
     const subject = useBackend(open);
     describe("records", () => records(subject));
     describe("commit with a key", () => taken(subject));
-    describe("how long a record lives", () => lifetime(subject));
-    describe("the line of a key", () => line(subject));
-    it("is healthy while open, and says so without throwing when closed", async () => {
+    describe("lifetime of a record", () => lifetime(subject));
+    describe("the queue of a key", () => line(subject));
+    it("is healthy while open, and reports otherwise without throwing when closed", async () => {
       const { idempotency, close } = subject();
       expect(await idempotency.health()).toMatchObject({ healthy: true });
       await close();
@@ -28,7 +28,7 @@ export function describeIdempotency(open: OpenBackend): void {
 }
 
 function records(subject: () => Subject): void {
-  it("gives back what was recorded, with when and for which submission", async () => {
+  it("returns what was recorded, with the time and the submission", async () => {
     const { idempotency, clock } = subject();
     const key = keyWrite({
       expiresAt: clock.now() + HOUR,
@@ -67,7 +67,7 @@ function records(subject: () => Subject): void {
 }
 
 function taken(subject: () => Subject): void {
-  it("answers the record of whoever was first, before it looks at the revision or the deadline", async () => {
+  it("returns the first caller's record, before it checks the revision or the deadline", async () => {
     const { store, clock } = subject();
     const key = keyWrite({ expiresAt: clock.now() + HOUR });
     const first = await commit(subject(), creation({ at: clock.now() }, { key }));
@@ -91,7 +91,7 @@ function taken(subject: () => Subject): void {
     }
   });
 
-  it("takes the place of the record that it names, and of no other", async () => {
+  it("replaces the record that it names, and no other", async () => {
     const { store, idempotency, clock } = subject();
     const key = keyWrite({ expiresAt: clock.now() + HOUR });
     const first = await commit(subject(), creation({ at: clock.now() }, { key }));
@@ -105,7 +105,7 @@ function taken(subject: () => Subject): void {
     expect(found).not.toHaveProperty("replaces");
   });
 
-  it("may name a record to replace that is not there", async () => {
+  it("may name a record to replace that does not exist", async () => {
     const { clock } = subject();
     const key = keyWrite({ expiresAt: clock.now() + HOUR, replaces: newHash() });
     await commit(subject(), creation({ at: clock.now() }, { key }));
@@ -137,7 +137,7 @@ function lifetime(subject: () => Subject): void {
     expect(await store.load({ by, key: key.ref })).not.toHaveProperty("record");
   });
 
-  it("goes on while the submission runs, and for its time after the end", async () => {
+  it("continues while the submission is open, and for its time after the end", async () => {
     const { idempotency, clock } = subject();
     const key = keyWrite({ expiresAt: clock.now() + 10, keepAfterEndMs: 100 });
     const first = await commit(subject(), creation({ at: clock.now() }, { key }));
@@ -162,7 +162,7 @@ function lifetime(subject: () => Subject): void {
     ]);
   });
 
-  it("lasts until its expiry at least, when the submission ended early", async () => {
+  it("lasts at least until its expiry, if the submission ended early", async () => {
     const { idempotency, clock } = subject();
     const key = keyWrite({ expiresAt: clock.now() + 500, keepAfterEndMs: 100 });
     const first = await commit(subject(), creation({ at: clock.now() }));
@@ -197,7 +197,7 @@ function lifetime(subject: () => Subject): void {
     expect(await idempotency.expired(10)).toHaveLength(1);
   });
 
-  it("forgets the dead in batches, and only them", async () => {
+  it("removes expired ones in batches, and only them", async () => {
     const { idempotency, clock } = subject();
     for (let made = 0; made < 5; made += 1) {
       await commit(subject(), creation({ at: clock.now() }, { key: keyWrite({ expiresAt: clock.now() + 10 }) }));
@@ -247,7 +247,7 @@ function dropping({ submission, sealedFields }: SubmissionRow, key: KeyRef, at: 
 function line(subject: () => Subject): void {
   const key = (): ScopedKey => scoped(keyWrite({ expiresAt: 0 }));
 
-  it("lets one in at a time, in order of arrival", async () => {
+  it("admits one at a time, in order of arrival", async () => {
     const { idempotency } = subject();
     const one = key();
     const order: number[] = [];
@@ -265,7 +265,7 @@ function line(subject: () => Subject): void {
     expect(order).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("keeps no one waiting for another key", async () => {
+  it("does not delay other keys", async () => {
     const { idempotency } = subject();
     const own = key();
     const keys: ScopedKey[] = [own, { ...own, tenant: "other" }, { ...own, intakeId: "other" }, key()];
@@ -275,7 +275,7 @@ function line(subject: () => Subject): void {
     for (const leave of exits) leave?.();
   });
 
-  it("[AUDIT-F5] gives up after the whole timeout, and is free for the next", async () => {
+  it("[AUDIT-F5] times out after the full wait, and the next one can enter", async () => {
     const { idempotency } = subject();
     const one = key();
     const leave = await idempotency.enter(one, LIMITS);
@@ -289,7 +289,7 @@ function line(subject: () => Subject): void {
     next?.();
   });
 
-  it("turns away whoever finds the line full", async () => {
+  it("refuses more callers when the queue is full", async () => {
     const { idempotency } = subject();
     const one = key();
     const leave = await idempotency.enter(one, LIMITS);

@@ -37,7 +37,7 @@ export function describeIncidents(open: OpenBackend): void {
   describe("incidents", () => {
     const subject = useBackend(open);
 
-    it("[ALARMS-ONCE] one cause and number is added once, also when instances race", async () => {
+    it("[ALARMS-ONCE] one cause and number is added once, even when instances race", async () => {
       const { incidents } = subject();
       const [one, other] = [newIncident({ cause: "c" }), newIncident({ cause: "c" })];
       const added = await Promise.all([incidents.add(one), incidents.add(other)]);
@@ -85,7 +85,7 @@ export function describeIncidents(open: OpenBackend): void {
       expect(await incidents.count({ tenant: TENANT }, 2)).toBe(2);
     });
 
-    it("are due until their responses are done; closed ones are forgotten in time", async () => {
+    it("are due until their responses are done; closed ones are removed after a time", async () => {
       const { incidents } = subject();
       const due = newIncident({ due: { responses: [], at: START + 10, tries: 0 } });
       for (const one of [due, newIncident()]) await incidents.add(one);

@@ -14,7 +14,7 @@ export function describeIntakes(open: OpenBackend): void {
       expect(await intakes.get("survey")).toEqual({ ...intake, retired: false, updatedAt: clock.now() });
     });
 
-    it("change only for a caller who saw what is current", async () => {
+    it("change only for a caller who knows the current digest", async () => {
       const { intakes } = subject();
       const [first, second] = [newIntake("survey"), newIntake("survey", "2.0.0")];
       expect(await intakes.put(second, first.digest)).toBe("changed");
@@ -27,7 +27,7 @@ export function describeIntakes(open: OpenBackend): void {
       expect((await intakes.get("survey"))?.digest).toBe(second.digest);
     });
 
-    it("keep every definition that was once current", async () => {
+    it("keep every earlier definition", async () => {
       const { intakes } = subject();
       const [first, second] = [newIntake("survey"), newIntake("survey", "2.0.0")];
       await intakes.put(first, undefined);
@@ -46,7 +46,7 @@ export function describeIntakes(open: OpenBackend): void {
       expect(await intakes.list({ tenant: "other" }, 10)).toEqual([]);
     });
 
-    it("retire once, and come back when put again", async () => {
+    it("retire once, and come back when registered again", async () => {
       const { intakes, clock } = subject();
       const intake = newIntake("survey");
       expect(await intakes.retire({ tenant: TENANT, id: "survey" })).toBe(false);
@@ -85,7 +85,7 @@ export function describeIntakes(open: OpenBackend): void {
       expect(await ids("b")).toEqual(["c"]);
     });
 
-    it("refuse an id that differs from another one only in - and _, until that is retired", async () => {
+    it("refuse an id that differs from another one only in - and _, until that one is retired", async () => {
       const { intakes } = subject();
       await intakes.put(newIntake("a-b_c"), undefined);
       expect(await intakes.put({ ...newIntake("a_b-c"), tenant: "other" }, undefined)).toBe("collides");

@@ -24,7 +24,7 @@ export function describeJobs(open: OpenBackend): void {
 }
 
 function claiming(subject: () => Subject): void {
-  it("gives due jobs only, earliest first, as many as asked", async () => {
+  it("returns only due jobs, earliest first, up to the limit", async () => {
     const { store, jobs, clock } = subject();
     const at = clock.now();
     const wanted = [deliver("c", at + 3), deliver("a", at + 1), deliver("b", at + 2), deliver("later", at + 4)];
@@ -37,7 +37,7 @@ function claiming(subject: () => Subject): void {
     expect(await jobs.count()).toBe(4);
   });
 
-  it("tells what the job is", async () => {
+  it("returns the job as enqueued", async () => {
     const { store, jobs, clock } = subject();
     const job: NewJob = { key: "gate", kind: "escalate", runAt: clock.now() };
     const change = creation({ at: clock.now() }, { jobs: [job] });
@@ -50,7 +50,7 @@ function claiming(subject: () => Subject): void {
     ]);
   });
 
-  it("gives a job again once its lease is over, and counts the attempts", async () => {
+  it("returns a job again once its lease is over, and counts the attempts", async () => {
     const { store, jobs, clock } = subject();
     await store.commit(creation({ at: clock.now() }, { jobs: [deliver("a", clock.now())] }));
     expect(await jobs.claim(claim(1, 100))).toMatchObject([{ key: "a", attempt: 1 }]);
@@ -60,7 +60,7 @@ function claiming(subject: () => Subject): void {
     expect(await jobs.claim(claim(1, 100))).toMatchObject([{ key: "a", attempt: 2 }]);
   });
 
-  it("gives every job to one of many claimers", async () => {
+  it("gives every job to one of many workers", async () => {
     const { store, jobs, clock } = subject();
     const wanted = Array.from({ length: 20 }, (_, index) => deliver(`job-${index}`, clock.now()));
     await store.commit(creation({ at: clock.now() }, { jobs: wanted }));
@@ -96,7 +96,7 @@ function changing(subject: () => Subject): void {
     expect(await jobs.count()).toBe(1);
   });
 
-  it("keys of different tenants don't meet", async () => {
+  it("keys of different tenants are independent", async () => {
     const { store, jobs, clock } = subject();
     await store.commit(creation({ at: clock.now() }, { jobs: [deliver("a", clock.now())] }));
     await store.commit(creation({ at: clock.now(), tenant: "other" }, { jobs: [deliver("a", clock.now())] }));
@@ -107,7 +107,7 @@ function changing(subject: () => Subject): void {
 }
 
 function lanes(subject: () => Subject): void {
-  it("a full lane is passed over, and a lane gives no more than it has room for", async () => {
+  it("a full lane is skipped, and a lane gives no more than it has room for", async () => {
     const { store, jobs, clock } = subject();
     const at = clock.now();
     const crowd = Array.from({ length: 50 }, (_, index) => deliver(`slow-${index}`, at - 100));
@@ -125,7 +125,7 @@ function lanes(subject: () => Subject): void {
     expect(fresh.map(({ lane }) => lane)).toEqual([slow, slow, slow]);
   });
 
-  it("of more lanes than the limit, those that wait longest come first", async () => {
+  it("with more lanes than the limit, the longest waiting come first", async () => {
     const { store, jobs, clock } = subject();
     const at = clock.now();
     await store.commit(creation({ at }, { jobs: [deliver("late", at - 1), deliver("later", at)] }));
@@ -152,7 +152,7 @@ function settling(subject: () => Subject): void {
     expect(await jobs.count()).toBe(0);
   });
 
-  it("has a job wait, and counts its attempts on", async () => {
+  it("postpones a job, and keeps counting its attempts", async () => {
     const { jobs, clock } = subject();
     const { job } = await claimed();
     expect(await jobs.settle(job, { retryAt: clock.now() + 50 })).toBe(true);
@@ -161,7 +161,7 @@ function settling(subject: () => Subject): void {
     expect(await jobs.claim(claim(1, 100))).toMatchObject([{ key: "a", attempt: 2, runAt: clock.now() }]);
   });
 
-  it("leaves alone what another has claimed since", async () => {
+  it("has no effect on a job that another worker has claimed since", async () => {
     const { jobs, clock } = subject();
     const { job } = await claimed();
     clock.advance(100);
@@ -171,7 +171,7 @@ function settling(subject: () => Subject): void {
     expect(again && (await jobs.settle(again, "done"))).toBe(true);
   });
 
-  it("leaves alone what took its place", async () => {
+  it("has no effect on a job that replaced it", async () => {
     const { store, jobs, clock } = subject();
     const { change, job } = await claimed();
     await store.commit(quietUpdate(change, clock.now(), { jobs: [deliver("a", clock.now() + 1)] }));

@@ -31,7 +31,7 @@ export function describeKeys(open: OpenBackend): void {
       expect(await keys.find(key.hash)).toBeUndefined();
     });
 
-    it("one with a known hash or id is left as it is", async () => {
+    it("one with a known hash or id is not changed", async () => {
       const { keys } = subject();
       const key = newApiKey();
       await keys.add(key);

@@ -60,7 +60,7 @@ export function describePublications(open: OpenBackend): void {
 }
 
 function listing(subject: () => Subject): void {
-  it("what a commit published, by the time of the commit, and nothing else", async () => {
+  it("lists what a commit published, by the time of the commit, and nothing else", async () => {
     const { publications, store, clock } = subject();
     expect(await publications.earliest()).toBeUndefined();
     await store.commit(creation({ at: clock.now() }));
@@ -83,7 +83,7 @@ function listing(subject: () => Subject): void {
     expect(await publications.get("sub_none")).toBeUndefined();
   });
 
-  it("of one stamp by id, on every page each once", async () => {
+  it("lists equal stamps by id, each once over all pages", async () => {
     const ids: string[] = [];
     for (let round = 0; round < 3; round++) {
       const same = [];
@@ -94,7 +94,7 @@ function listing(subject: () => Subject): void {
     for (const limit of [1, 2, 3, 4, 5, 12, 13]) expect(await harvest(subject(), {}, limit)).toEqual(ids);
   });
 
-  it("narrowed by intake and time, and counted no further than asked", async () => {
+  it("is filtered by intake and time, and counted only up to the limit", async () => {
     const { publications, clock } = subject();
     const start = clock.now();
     const ids: string[] = [];
@@ -115,7 +115,7 @@ function listing(subject: () => Subject): void {
 }
 
 function changing(subject: () => Subject): void {
-  it("an erased submission is a tombstone with a new stamp, also after it was removed", async () => {
+  it("an erased submission is a tombstone with a new stamp, even after it was removed", async () => {
     const { publications, retention, clock } = subject();
     const gone = await published(subject());
     const stays = await published(subject());
@@ -130,7 +130,7 @@ function changing(subject: () => Subject): void {
     expect(await harvest(subject())).toEqual([idOf(stays), `erased ${idOf(gone)}`]);
   });
 
-  it("an intake is withdrawn and brought back bit by bit; what was erased stays so", async () => {
+  it("an intake is withdrawn and restored in batches; erased records stay erased", async () => {
     const { publications, clock } = subject();
     const one = await published(subject());
     const two = await published(subject());
@@ -180,7 +180,7 @@ function horizons(subject: () => Subject): void {
     expect(second).toBeGreaterThan(first);
   });
 
-  it("what appears after it was told is not stamped before it", async () => {
+  it("what appears after the horizon was read is not stamped before it", async () => {
     const { publications, store, clock } = subject();
     const seen = new Set<string>();
     const late: string[] = [];

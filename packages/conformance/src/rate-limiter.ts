@@ -11,7 +11,7 @@ export function describeRateLimiter(open: (now: () => Instant) => RateLimiter): 
   };
 
   describe("rate limiter", () => {
-    it("lets as many hits pass as the rule says, and no more", async () => {
+    it("allows as many hits as the rule says, and no more", async () => {
       const { limiter } = fresh();
       const verdicts = [];
       for (let hit = 0; hit < 5; hit += 1) verdicts.push(await limiter.hit(RULE, "a"));
@@ -20,7 +20,7 @@ export function describeRateLimiter(open: (now: () => Instant) => RateLimiter): 
       expect(verdicts[0]?.rule).toEqual(RULE);
     });
 
-    it("lets pass again when the window is over", async () => {
+    it("allows hits again when the window is over", async () => {
       const { limiter, clock } = fresh();
       for (let hit = 0; hit < 4; hit += 1) await limiter.hit(RULE, "a");
       const { resetMs } = await limiter.peek(RULE, "a");
@@ -30,7 +30,7 @@ export function describeRateLimiter(open: (now: () => Instant) => RateLimiter): 
       expect(await limiter.hit(RULE, "a")).toMatchObject({ allowed: true, remaining: 2 });
     });
 
-    it("counts subjects and rules apart", async () => {
+    it("counts subjects and rules separately", async () => {
       const { limiter } = fresh();
       for (let hit = 0; hit < 3; hit += 1) await limiter.hit(RULE, "a");
       expect((await limiter.hit(RULE, "b")).allowed).toBe(true);
@@ -46,7 +46,7 @@ export function describeRateLimiter(open: (now: () => Instant) => RateLimiter): 
       expect(await limiter.hit(bytes, "a", 30_000_000_000)).toMatchObject({ allowed: false, remaining: 0 });
     });
 
-    it("peeks without counting: would another hit pass?", async () => {
+    it("peeks without counting: would another hit be allowed?", async () => {
       const { limiter } = fresh();
       for (let look = 0; look < 5; look += 1) {
         expect(await limiter.peek(RULE, "a")).toMatchObject({ allowed: true, remaining: 3 });

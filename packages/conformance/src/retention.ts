@@ -75,7 +75,7 @@ function finding(subject: () => Subject): void {
     expect(await before(at + HOUR + 1, 1)).toEqual([idOf(first)]);
   });
 
-  it("not what a caller calls a definition", async () => {
+  it("not by what a caller calls a definition", async () => {
     const { retention, clock } = subject();
     const definition = newHash();
     await ended(subject(), {
@@ -116,7 +116,7 @@ function erasing(subject: () => Subject): void {
     expect(feed.events.map(({ event }) => event)).toEqual(history);
   });
 
-  it("forgets every token and hand-off of the submission, and nobody else's", async () => {
+  it("removes every token and hand-off of the submission, and nobody else's", async () => {
     const { store, tokens, handoffs, clock } = subject();
     const first = creation({ at: clock.now() });
     const handoff = newHandoff(first, { at: clock.now(), opened: 1 });
@@ -168,7 +168,7 @@ function erasing(subject: () => Subject): void {
     expect(loaded.submission?.submission.fields).toEqual(last.row.submission.fields);
   });
 
-  it("keeps the keys of recorded answers taken, and nothing of the answers", async () => {
+  it("keeps the idempotency keys taken, and nothing of the recorded responses", async () => {
     const { store, idempotency, clock } = subject();
     const at = clock.now();
     const kept = keyWrite({ expiresAt: at + HOUR, keepAfterEndMs: HOUR, answerBy: at + 5 });
@@ -187,7 +187,7 @@ function erasing(subject: () => Subject): void {
     expect(await store.commit(creation({ at }, { key: kept }))).toMatchObject({ kind: "key_taken" });
   });
 
-  it("is refused on another revision, and takes nothing then", async () => {
+  it("is refused on another revision, and then removes nothing", async () => {
     const { store, events, clock } = subject();
     const last = await ended(subject());
     const late = erasure(last, clock.now());
@@ -200,7 +200,7 @@ function erasing(subject: () => Subject): void {
     expect(history?.every(({ actor }) => actor !== null)).toBe(true);
   });
 
-  it("is gone from the lists of its creator, and stays in those of its state", async () => {
+  it("disappears from the lists of its creator, and stays in those of its state", async () => {
     const { store, submissions, clock } = subject();
     const last = await ended(subject());
     await store.commit(erasure(last, clock.now()));
@@ -210,7 +210,7 @@ function erasing(subject: () => Subject): void {
 }
 
 function removing(subject: () => Subject): void {
-  it("takes what was erased before a moment, whole, at most so many", async () => {
+  it("removes completely what was erased before a time, up to a limit", async () => {
     const { store, retention, events, idempotency, clock } = subject();
     const stays = await ended(subject());
     const key = keyWrite({ expiresAt: clock.now() + HOUR });
@@ -252,7 +252,7 @@ function removing(subject: () => Subject): void {
     const ids = [...new Set(feed.events.map(({ event }) => event.submissionId))];
     expect(ids).toEqual([gone[2], after].map((change) => change?.row.submission.submissionId));
   });
-  it("leaves every webhook where it stands in the feed, and shows it what is written afterwards", async () => {
+  it("keeps every webhook's position in the feed, and shows it later events", async () => {
     const { store, retention, webhooks, events, clock } = subject();
     const before = newWebhook();
     const last = await ended(subject());

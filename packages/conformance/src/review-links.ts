@@ -23,13 +23,13 @@ export function describeReviewLinks(open: OpenBackend): void {
   describe("review links", () => {
     const subject = useBackend(open);
     describe("load by link", () => loading(subject));
-    describe("beside the row", () => committing(subject));
+    describe("with the row", () => committing(subject));
     describe("forgetting", () => forgetting(subject));
   });
 }
 
 function loading(subject: () => Subject): void {
-  it("answers an unknown hash with nothing but the store's time", async () => {
+  it("returns only the store's time for an unknown hash", async () => {
     const { store, clock } = subject();
     await asked(subject());
     expect(await store.load({ by: { reviewLink: newHash() } })).toEqual({ now: clock.now() });
@@ -54,7 +54,7 @@ function loading(subject: () => Subject): void {
 }
 
 function committing(subject: () => Subject): void {
-  it("a link with the same id is replaced whole; the one before leads nowhere", async () => {
+  it("a link with the same id is replaced completely; the previous one stops working", async () => {
     const { store, clock } = subject();
     const { link, last } = await asked(subject());
     const anew: ReviewLink = { ...link, hash: newHash(), createdAt: clock.now() + 1 };
@@ -67,7 +67,7 @@ function committing(subject: () => Subject): void {
     expect((await store.load(by(anew))).link).toEqual(spent);
   });
 
-  it("several go into one commit, and stand beside those of other submissions", async () => {
+  it("several can be in one commit, without affecting other submissions", async () => {
     const { store, clock } = subject();
     const { link, last } = await asked(subject());
     const { link: foreign } = await asked(subject());
@@ -76,7 +76,7 @@ function committing(subject: () => Subject): void {
     for (const one of [link, foreign, ...more]) expect((await store.load(by(one))).link).toEqual(one);
   });
 
-  it("a refused change leaves no link behind, and spends none", async () => {
+  it("a refused change leaves no link behind, and uses none up", async () => {
     const { store, clock } = subject();
     const { link, last } = await asked(subject());
     const other = newReviewLink(last, { at: clock.now() });
@@ -92,7 +92,7 @@ function committing(subject: () => Subject): void {
     expect(await store.load(by(other))).toEqual({ now: clock.now() });
   });
 
-  it("of many who spend it on the same revision, one does", async () => {
+  it("of many uses on the same revision, one succeeds", async () => {
     const { store, clock } = subject();
     const { link, last } = await asked(subject());
     const spending = Array.from({ length: 8 }, (_, index) => ({ ...link, spentAt: clock.now() + index }));
@@ -104,7 +104,7 @@ function committing(subject: () => Subject): void {
 }
 
 function forgetting(subject: () => Subject): void {
-  it("forgets what is over in batches, and nothing else", async () => {
+  it("removes expired ones in batches, and nothing else", async () => {
     const { store, reviewLinks, clock } = subject();
     const at = clock.now();
     const old = [];

@@ -5,7 +5,7 @@ export function describeSecretChecks(open: OpenBackend): void {
   describe("secret checks", () => {
     const subject = useBackend(open);
 
-    it("are empty at first, and then what was put there last", async () => {
+    it("are empty at first, and then what was stored last", async () => {
       const { secretChecks } = subject();
       expect(await secretChecks.list()).toEqual([]);
       expect(await secretChecks.replace(["a.1"], [])).toBe(true);
@@ -14,7 +14,7 @@ export function describeSecretChecks(open: OpenBackend): void {
       expect(await secretChecks.list()).toEqual(["a.1", "b.2"]);
     });
 
-    it("are replaced only by who knows them", async () => {
+    it("are replaced only by a caller who knows them", async () => {
       const { secretChecks } = subject();
       expect(await secretChecks.replace(["a.1"], ["x.0"])).toBe(false);
       await secretChecks.replace(["a.1"], []);
@@ -23,7 +23,7 @@ export function describeSecretChecks(open: OpenBackend): void {
       expect(await secretChecks.list()).toEqual(["a.1"]);
     });
 
-    it("of servers that start at once, one puts its own first", async () => {
+    it("of servers that start at the same time, one stores its own first", async () => {
       const { secretChecks } = subject();
       const starts = Array.from({ length: 8 }, (_, index) => [`${index}.0`]);
       const done = await Promise.all(starts.map((checks) => secretChecks.replace(checks, [])));
@@ -31,7 +31,7 @@ export function describeSecretChecks(open: OpenBackend): void {
       expect(await secretChecks.list()).toEqual(starts[done.indexOf(true)]);
     });
 
-    it("outlive the process that wrote them, where data does", async () => {
+    it("outlive the process that wrote them, if the data does", async () => {
       const { secretChecks, reopen } = subject();
       await secretChecks.replace(["a.1"], []);
       if (reopen === undefined) return;

@@ -6,14 +6,14 @@ export function describeSizes(open: OpenBackend): void {
   describe("sizes", () => {
     const subject = useBackend(open);
 
-    it("an empty store holds nothing, and waits for nothing", async () => {
+    it("an empty store has no entries and no jobs", async () => {
       const { sizes, jobsWaiting, connectionsInUse } = subject();
       expect(await sizes()).toEqual({ tokens: 0, records: {} });
       expect(await jobsWaiting()).toBe(0);
       expect(connectionsInUse()).toBeGreaterThanOrEqual(0);
     });
 
-    it("tokens are counted, records by intake, and jobs whether or not they are due", async () => {
+    it("tokens are counted, records by intake, and jobs whether due or not", async () => {
       const { store, clock, sizes, jobsWaiting } = subject();
       const at = clock.now();
       const key = keyWrite({ expiresAt: at + HOUR });

@@ -25,7 +25,7 @@ export function describeStore(open: OpenBackend): void {
 }
 
 function loading(subject: () => Subject): void {
-  it("answers absence with nothing but the store's time", async () => {
+  it("returns only the store's time if nothing was found", async () => {
     const { store, clock } = subject();
     clock.advance(5);
     const nothing = { now: clock.now() };
@@ -34,7 +34,7 @@ function loading(subject: () => Subject): void {
     expect(await store.load({ by: { intake: "nothing" } })).toEqual(nothing);
   });
 
-  it("gives back the snapshot exactly, whatever text it holds", async () => {
+  it("returns the snapshot exactly, whatever text it contains", async () => {
     const { store, clock } = subject();
     const fields = { name: "Zoë 🦊 \u0000 \u2028 \ud800", deep: { list: [1, 0.1, null, true, { "a.b": "" }] } };
     const change = creation({ at: clock.now(), fields });
@@ -44,7 +44,7 @@ function loading(subject: () => Subject): void {
     expect(submission).toEqual({ ...change.row, sealedToken: change.token?.sealed });
   });
 
-  it("finds a submission by its token, and tells about the token", async () => {
+  it("finds a submission by its token, with the token's row", async () => {
     const { store, clock } = subject();
     const change = await commit(subject(), creation({ at: clock.now() }));
     const { submission, presented } = await store.load({ by: { token: tokenOf(change) } });
@@ -67,7 +67,7 @@ function loading(subject: () => Subject): void {
     expect(await store.load({ by: { id: idOf(change), tenant: "other" } })).toEqual({ now: clock.now() });
   });
 
-  it("tells an intake's current digest, and nothing once it is retired", async () => {
+  it("returns an intake's current digest, and none once it is retired", async () => {
     const { store, intakes, clock } = subject();
     const intake = newIntake("survey");
     await intakes.put(intake, undefined);
@@ -80,7 +80,7 @@ function loading(subject: () => Subject): void {
     expect(await store.load({ by: { intake: "survey" } })).toEqual({ now: clock.now() });
   });
 
-  it("finds a record beside the intake, retired or not, and beside the submission", async () => {
+  it("finds a record with the intake, retired or not, and with the submission", async () => {
     const { store, intakes, clock } = subject();
     await intakes.put(newIntake("contact"), undefined);
     const key = keyWrite({ expiresAt: clock.now() + HOUR });
@@ -96,13 +96,13 @@ function loading(subject: () => Subject): void {
 }
 
 function committing(subject: () => Subject): void {
-  it("answers with the store's time", async () => {
+  it("returns the store's time", async () => {
     const { store, clock } = subject();
     clock.advance(7);
     expect(await store.commit(creation({ at: 0 }))).toEqual({ kind: "committed", at: clock.now() });
   });
 
-  it("is seen by a load that begins after the answer", async () => {
+  it("is visible to a load that begins after it returned", async () => {
     const { store, clock } = subject();
     let last = await commit(subject(), creation({ at: clock.now() }));
     for (let round = 0; round < 5; round += 1) {
@@ -112,7 +112,7 @@ function committing(subject: () => Subject): void {
     }
   });
 
-  it("keeps the token and its seal when the change brings none", async () => {
+  it("keeps the token and its seal when the change has none", async () => {
     const { store, clock } = subject();
     const created = await commit(subject(), creation({ at: clock.now() }));
     await commit(subject(), quietUpdate(created, clock.now()));
@@ -155,7 +155,7 @@ function committing(subject: () => Subject): void {
 }
 
 function revisions(subject: () => Subject): void {
-  it("refuses an old revision as stale, with what is there now", async () => {
+  it("refuses an old revision as stale, with the current state", async () => {
     const { store, clock } = subject();
     const first = await commit(subject(), creation({ at: clock.now() }));
     const second = await commit(subject(), update(first, clock.now()));
@@ -164,13 +164,13 @@ function revisions(subject: () => Subject): void {
     expect(refused).toEqual({ kind: "stale", loaded: { now: clock.now(), submission } });
   });
 
-  it("refuses a revision of a submission that is not there", async () => {
+  it("refuses a revision of a submission that does not exist", async () => {
     const { store, clock } = subject();
     const refused = await store.commit(update(creation({ at: clock.now() }), clock.now()));
     expect(refused).toEqual({ kind: "stale", loaded: { now: clock.now() } });
   });
 
-  it("refuses to create an id that is there", async () => {
+  it("refuses to create an id that exists", async () => {
     const { store, clock } = subject();
     const first = await commit(subject(), creation({ at: clock.now() }));
     const again = creation({ at: clock.now(), submissionId: idOf(first), fields: {} });
@@ -203,7 +203,7 @@ function revisions(subject: () => Subject): void {
     }
   });
 
-  it("keeps changes apart that bring no token: nothing but their revision tells them", async () => {
+  it("distinguishes changes without a token by their revision alone", async () => {
     const { store, events, clock } = subject();
     const first = await commit(subject(), creation({ at: clock.now() }));
     const rivals = Array.from({ length: 20 }, () => quietUpdate(first, clock.now()));
@@ -236,7 +236,7 @@ function deadlines(subject: () => Subject): void {
     expect(await store.commit(late)).toEqual({ kind: "too_late", now: clock.now() });
   });
 
-  it("calls a change that is both stale and late stale", async () => {
+  it("reports a change that is both stale and late as stale", async () => {
     const { store, clock } = subject();
     const first = await commit(subject(), creation({ at: clock.now() }));
     const late = update(first, clock.now(), { expect: { revision: 9, notAfter: clock.now() - 1 } });
@@ -271,7 +271,7 @@ function traces(subject: () => Subject): void {
   it("when it is too late", () => refuse("too_late"));
   it("when its key is taken", () => refuse("key_taken"));
 
-  it("when the store can't take it: a token that is not new", async () => {
+  it("when the store refuses it: a token that is not new", async () => {
     const { store, jobs, clock } = subject();
     const first = await commit(subject(), creation({ at: clock.now() }));
     const job = { key: "job", kind: "deliver" as const, runAt: clock.now() };
@@ -286,7 +286,7 @@ function traces(subject: () => Subject): void {
 }
 
 function closing(subject: () => Subject): void {
-  it("finishes what was handed in, and refuses what comes later", async () => {
+  it("finishes pending writes, and refuses later ones", async () => {
     const { store, close, clock } = subject();
     const queued = store.commit(creation({ at: clock.now() }));
     await close();

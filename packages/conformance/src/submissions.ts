@@ -35,7 +35,7 @@ export function describeSubmissions(open: OpenBackend): void {
       expect(await list({ tenant: "nobody" })).toEqual([]);
     });
 
-    it("go on before a position, which need not exist any more", async () => {
+    it("continue before a position, which need not exist any more", async () => {
       const { a, b, c, d } = await population(subject());
       expect(await list({}, { limit: 2 })).toEqual([idOf(d), idOf(c)]);
       expect(await list({}, { limit: 2, before: idOf(c) })).toEqual([idOf(b), idOf(a)]);
@@ -77,7 +77,7 @@ export function describeSubmissions(open: OpenBackend): void {
       expect(await list({ from: at + 1_000, until: at + 3_000 })).toEqual([c, b].map(idOf));
     });
 
-    it("[AUDIT-F30] count as expired before a moment, if they are editable, whatever their rows say", async () => {
+    it("[AUDIT-F30] count as expired before a time, if they are editable, whatever their rows say", async () => {
       const { a, b, c, d } = await population(subject());
       const { store, clock, submissions } = subject();
       const overdue = quietUpdate(b, clock.now(), { to: { ...b.row.submission, expiresAt: clock.now() + 10 } });
@@ -126,14 +126,14 @@ export function describeSubmissions(open: OpenBackend): void {
       expect(await count({ states: ["in_progress", "expired", "cancelled"], expiredBefore }, 3)).toBe(3);
     });
 
-    it("tell every tenant that has one", async () => {
+    it("list every tenant that has one", async () => {
       const { submissions, store, clock } = subject();
       expect(await submissions.tenants()).toEqual([]);
       for (const tenant of ["b", "a", "b", "c", "a"]) await store.commit(creation({ at: clock.now(), tenant }));
       expect(await submissions.tenants()).toEqual(["a", "b", "c"]);
     });
 
-    it("take several filters together, page by page", async () => {
+    it("can be filtered by several criteria, page by page", async () => {
       const { a, b, c, d } = await population(subject());
       expect(await list({ states: ["in_progress"], intakeIds: ["other"] })).toEqual([idOf(b)]);
       expect(await list({ states: ["in_progress", "cancelled"], intakeIds: ["other"] })).toEqual([d, b].map(idOf));

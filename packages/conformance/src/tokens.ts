@@ -21,9 +21,9 @@ async function written({ store, clock }: Subject, versions: number, first: Chang
 export function describeTokens(open: OpenBackend): void {
   describe("tokens", () => {
     const subject = useBackend(open);
-    describe("look-up", () => lookUp(subject));
+    describe("lookup", () => lookUp(subject));
     describe("forgetting", () => forgetting(subject));
-    it("is healthy while open, and says so without throwing when closed", async () => {
+    it("is healthy while open, and reports otherwise without throwing when closed", async () => {
       const { tokens, close } = subject();
       expect(await tokens.health()).toMatchObject({ healthy: true });
       await close();
@@ -116,7 +116,7 @@ function forgetting(subject: () => Subject): void {
     expect(await tokens.query({}, { limit: 10 })).toMatchObject([{ hash: current?.token?.hash }]);
   });
 
-  it("leaves a submission writable whose old tokens are gone", async () => {
+  it("a submission whose old tokens were removed can still be written", async () => {
     const { tokens, store, clock } = subject();
     const at = clock.now();
     const changes = await written(subject(), 3, creation({ at, expiresAt: at + HOUR }));

@@ -47,11 +47,11 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       return names;
     }
 
-    it("seals nothing when nothing has come", async () => {
+    it("seals nothing when nothing has arrived", async () => {
       expect(await opened.storage.seal(newFile(10).name)).toBeUndefined();
     });
 
-    it("gives a sealed file back byte by byte, also a part of it", async () => {
+    it("returns a sealed file byte by byte, or a part of it", async () => {
       const file = newFile(10);
       await opened.send(file, Buffer.from("0123456789"));
       expect(await opened.storage.seal(file.name)).toEqual({ sizeBytes: 10 });
@@ -67,7 +67,7 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       expect(await bytesOf(await opened.storage.read(file.name))).toBe(bytes.toString("latin1"));
     });
 
-    it("takes the last file that came whole, as long as none is sealed", async () => {
+    it("keeps the last complete file as long as none is sealed", async () => {
       const file = newFile(10);
       await opened.send(file, A);
       await opened.send(file, B);
@@ -75,7 +75,7 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       expect(await bytesOf(await opened.storage.read(file.name))).toBe("bbbbbbbbbb");
     });
 
-    it("does not let anything that is sent later change a sealed file", async () => {
+    it("nothing sent later changes a sealed file", async () => {
       const file = newFile(10);
       await opened.send(file, A);
       await opened.storage.seal(file.name);
@@ -84,13 +84,13 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       expect(await bytesOf(await opened.storage.read(file.name))).toBe("aaaaaaaaaa");
     });
 
-    it("gives no file that is not sealed", async () => {
+    it("returns no file that is not sealed", async () => {
       const file = newFile(10);
       await opened.send(file, A);
       await expect(opened.storage.read(file.name).then(bytesOf)).rejects.toThrow();
     });
 
-    it("drops a file whatever became of it, and drops nothing without complaint", async () => {
+    it("deletes a file in any condition, and accepts that there is none", async () => {
       const [arrived, sealed, never] = [newFile(10), newFile(10), newFile(10)];
       await opened.send(arrived, A);
       await opened.send(sealed, A);
@@ -100,7 +100,7 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       expect(await everything()).toEqual([]);
     });
 
-    it("lists every file once, with the names it was given, and none that was touched lately", async () => {
+    it("lists every file once, with its names, and none that was touched recently", async () => {
       const files = Array.from({ length: 5 }, () => newFile(10));
       for (const file of files) await opened.send(file, A);
       const [first] = files;
@@ -110,7 +110,7 @@ export function describeUploadStorage(open: () => Promise<OpenedStorage>): void 
       expect(await everything(3_600_000)).toEqual([]);
     });
 
-    it("holds files of two submissions and tenants apart", async () => {
+    it("keeps files of two submissions and tenants apart", async () => {
       const file = newFile(10);
       const others = [
         { ...file.name, tenant: "Other" },

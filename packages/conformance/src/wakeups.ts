@@ -27,7 +27,7 @@ export function describeWakeups(open: () => Wakeups): void {
       await vi.waitFor(() => expect(wake).toHaveBeenCalledTimes(1));
     });
 
-    it("may be subscribed anew after everyone left", async () => {
+    it("can be subscribed again after everyone has unsubscribed", async () => {
       const wakeups = open();
       wakeups.subscribe("sub_1", () => {})();
       const wake = vi.fn();
@@ -36,7 +36,7 @@ export function describeWakeups(open: () => Wakeups): void {
       await vi.waitFor(() => expect(wake).toHaveBeenCalledTimes(1));
     });
 
-    it("take a notice that nobody waits for", () => {
+    it("accept a notification that nobody waits for", () => {
       expect(() => open().notify("sub_nobody")).not.toThrow();
     });
   });

@@ -57,14 +57,14 @@ function keeping(subject: () => Subject): void {
     expect(await webhooks.get({ ...webhook, webhookId: "whk_nobody" })).toBeUndefined();
   });
 
-  it("one with a known id is left as it is", async () => {
+  it("one with a known id is not changed", async () => {
     const { webhooks } = subject();
     const webhook = await added(subject());
     expect(await webhooks.add({ ...webhook, url: "https://other.invalid" })).toBe("known");
     expect((await webhooks.get(webhook))?.url).toBe(webhook.url);
   });
 
-  it("callers of a tenant have so many at most; what intakes define is not counted", async () => {
+  it("a tenant's callers have a limited number; those defined by intakes are not counted", async () => {
     const { webhooks } = subject();
     await added(subject(), { definedBy: "contact" });
     await added(subject(), { tenant: "other" });
@@ -101,7 +101,7 @@ function keeping(subject: () => Subject): void {
 }
 
 function changing(subject: () => Subject): void {
-  it("takes the place of the revision before it alone, and leaves the progress", async () => {
+  it("replaces only the previous revision, and keeps the progress", async () => {
     const { webhooks } = subject();
     const claimed = await held(subject());
     const { progress, claim: _claim, leasedUntil: _until, ...webhook } = claimed;
@@ -114,7 +114,7 @@ function changing(subject: () => Subject): void {
     expect(await webhooks.get(webhook)).toMatchObject({ url: next.url, progress: { failures: 3 } });
   });
 
-  it("is held once, by whoever asks first, whatever there is to send", async () => {
+  it("is held once, by the first caller, whether there is something to send or not", async () => {
     const { webhooks, clock } = subject();
     const webhook = await added(subject());
     expect(await webhooks.hold({ ...webhook, tenant: "other" }, LEASE)).toBeUndefined();
@@ -132,7 +132,7 @@ function changing(subject: () => Subject): void {
 }
 
 function claiming(subject: () => Subject): void {
-  it("gives one only when something was written since", async () => {
+  it("returns one only when something was written since", async () => {
     const { webhooks, clock } = subject();
     await write(subject());
     const webhook = await added(subject());
@@ -142,7 +142,7 @@ function claiming(subject: () => Subject): void {
     expect(await webhooks.claim(10, LEASE)).toEqual([{ ...stored, claim: 1, leasedUntil: clock.now() + LEASE }]);
   });
 
-  it("gives it to nobody else until the lease is over", async () => {
+  it("is not given to anyone else until the lease is over", async () => {
     const { webhooks, clock } = subject();
     const { webhookId } = await held(subject());
     clock.advance(LEASE - 1);
@@ -151,7 +151,7 @@ function claiming(subject: () => Subject): void {
     expect(await webhooks.claim(10, LEASE)).toMatchObject([{ webhookId, claim: 2 }]);
   });
 
-  it("gives those first that are due longest, as many as asked, and none before its time", async () => {
+  it("returns those due longest first, up to the limit, and none early", async () => {
     const { webhooks, clock } = subject();
     const [a, b, c] = [await added(subject()), await added(subject()), await added(subject())];
     await write(subject());
@@ -171,7 +171,7 @@ function claiming(subject: () => Subject): void {
     expect(idsOf(await webhooks.claim(10, LEASE))).toEqual(idsOf([a]));
   });
 
-  it("gives one when a blocked line is due, with nothing else to send, and not before", async () => {
+  it("returns one when a blocked submission is due, with nothing else to send, and not before", async () => {
     const { webhooks, events, clock } = subject();
     const claimed = await held(subject());
     const streams = ["submission", "token"] as const;
@@ -192,7 +192,7 @@ function claiming(subject: () => Subject): void {
     expect(await webhooks.claim(1, LEASE)).toEqual([]);
   });
 
-  it("gives every one to one of many claimers", async () => {
+  it("gives every one to one of many workers", async () => {
     const { webhooks } = subject();
     for (let count = 0; count < 20; count++) await added(subject());
     await write(subject());
@@ -204,7 +204,7 @@ function claiming(subject: () => Subject): void {
 }
 
 function settling(subject: () => Subject): void {
-  it("writes down how far it came, and lets go", async () => {
+  it("stores the progress, and releases the claim", async () => {
     const { webhooks } = subject();
     const claimed = await held(subject());
     const { position } = claimed.progress;
@@ -219,7 +219,7 @@ function settling(subject: () => Subject): void {
     expect(await webhooks.claim(1, LEASE)).toMatchObject([{ claim: 2, progress }]);
   });
 
-  it("counts for who claimed it last alone, however late", async () => {
+  it("counts only for the latest claim, however late", async () => {
     const { webhooks, clock } = subject();
     const first = await held(subject());
     clock.advance(LEASE);
@@ -232,7 +232,7 @@ function settling(subject: () => Subject): void {
     expect((await webhooks.get(first))?.progress).toEqual(moved);
   });
 
-  it("brings back nothing that was removed", async () => {
+  it("does not bring back a removed one", async () => {
     const { webhooks } = subject();
     const claimed = await held(subject());
     await webhooks.remove(claimed);

@@ -161,7 +161,7 @@ async function heal(person: Person): Promise<void> {
 
 describe("a form session on a network that loses and reorders", () => {
   const runs = process.env.FORMBRIDGE_LONG === undefined ? 60 : 2_000;
-  it("[PAGES-TOGETHER] [PAGES-NOTHING-LOST] loses nothing typed, overwrites nothing unseen, and ends where the server is", async () => {
+  it("[PAGES-TOGETHER] [PAGES-NOTHING-LOST] loses nothing typed, overwrites nothing unseen, and ends in the server's state", async () => {
     const step = fc.tuple(fc.constantFrom(...KINDS), fc.nat(20));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {

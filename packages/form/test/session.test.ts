@@ -31,7 +31,7 @@ const refusal = (status: number, error: Record<string, unknown>) =>
 const change = (path: FieldPath, value?: unknown) => [value === undefined ? { path } : { path, value }];
 
 describe("what can't be stored", () => {
-  it("[PAGES-REFUSED] is shown at its field, everything else is saved, and it is tried again once it is changed", async () => {
+  it("[PAGES-REFUSED] is shown at its field, everything else is saved, and it is retried once it is changed", async () => {
     const server = new SimulatedServer();
     server.unstorable = (path, value) => path === "a" && value === "bad";
     const session = await open(server);
@@ -57,13 +57,13 @@ describe("what can't be stored", () => {
   });
 });
 
-describe("a server that can't now", () => {
+describe("a server that is unavailable", () => {
   it.each([
     [503, { type: "service_unavailable", retryable: true, retryAfterMs: 9 }],
     [429, { type: "rate_limited", retryable: true }],
     [500, { type: "internal_error", retryable: true }],
     [428, { type: "token_required" }],
-  ])("[PAGES-NOTHING-LOST] %s keeps what was typed until it goes through", async (status, error) => {
+  ])("[PAGES-NOTHING-LOST] %s keeps what was typed until it is saved", async (status, error) => {
     const server = new SimulatedServer();
     const session = await open(server);
     server.refusals.push(...Array.from({ length: 9 }, () => refusal(status, error)));
@@ -76,7 +76,7 @@ describe("a server that can't now", () => {
     expect(server.fields).toEqual({ a: "kept" });
   });
 
-  it("[PAGES-ENDED] a link that was revoked leaves what was typed to be copied out, and in storage", async () => {
+  it("[PAGES-ENDED] after a link was revoked, what was typed can be copied, and stays in storage", async () => {
     const server = new SimulatedServer();
     const storage = memoryStorage();
     const session = await open(server, { storage });
@@ -93,7 +93,7 @@ describe("a server that can't now", () => {
     expect(again.state.saving).toBe("saved");
   });
 
-  it("[PAGES-ENDED] a submission that was locked and is open again takes what was typed meanwhile", async () => {
+  it("[PAGES-ENDED] a submission that was locked and is open again gets what was typed meanwhile", async () => {
     const server = new SimulatedServer();
     const session = await open(server);
     server.refusals.push(refusal(409, { type: "needs_approval" }));
@@ -107,7 +107,7 @@ describe("a server that can't now", () => {
   });
 });
 
-describe("a write whose answer is lost", () => {
+describe("a write whose response is lost", () => {
   it("[PAGES-NOTHING-LOST] is no conflict with oneself, however much was typed since", async () => {
     const server = new SimulatedServer();
     const session = await open(server);
@@ -129,7 +129,7 @@ describe("a write whose answer is lost", () => {
     expect(server.fields).toEqual({ a: "one and two" });
   });
 
-  it("[PAGES-NOTHING-LOST] a value typed back while its change is on the way is stored, too", async () => {
+  it("[PAGES-NOTHING-LOST] a value typed back while its change is in flight is stored, too", async () => {
     const server = new SimulatedServer();
     server.fields = { a: "before" };
     const session = await open(server);
@@ -174,7 +174,7 @@ describe("masked values", () => {
     expect(server.fields).toEqual({ secret: "mine" });
   });
 
-  it("[PAGES-SENSITIVE] inside a list are the person's own while they go on typing in it", async () => {
+  it("[PAGES-SENSITIVE] inside a list are the person's own while they keep typing in it", async () => {
     const server = new SimulatedServer();
     server.masked = (path) => path === "secrets";
     const session = await open(server);
@@ -201,7 +201,7 @@ describe("masked values", () => {
     expect(session.state.conflicts).toMatchObject([{ path: ["secrets"], value: ["one", "mine"] }]);
   });
 
-  it("[PAGES-SENSITIVE] what is sensitive never gets into storage", async () => {
+  it("[PAGES-SENSITIVE] sensitive values are never stored in the browser", async () => {
     const server = new SimulatedServer();
     const storage = memoryStorage();
     const session = await open(server, { storage, isSensitive: ([name]) => name === "secret" });
@@ -245,7 +245,7 @@ describe("a list", () => {
     expect(session.state).toMatchObject({ saving: "saved", fields: { list: ["a", "b"] } });
   });
 
-  it("[PAGES-LISTS] goes on from what was saved while it keeps the focus", async () => {
+  it("[PAGES-LISTS] builds on what was saved while it keeps the focus", async () => {
     const server = new SimulatedServer();
     const session = await open(server);
     session.focus(["list"]);
@@ -286,7 +286,7 @@ describe("one edit inside another", () => {
   });
 });
 
-describe("typing that goes on", () => {
+describe("typing that continues", () => {
   it("[PAGES-NOTHING-LOST] in a field that was never left is no conflict with what was saved of it", async () => {
     const server = new SimulatedServer();
     const session = await open(server);
@@ -302,7 +302,7 @@ describe("typing that goes on", () => {
     expect(server.fields).toEqual({ a: "ada@example.com" });
   });
 
-  it("[PAGES-NOTHING-LOST] and comes back to where it began leaves nothing to save", async () => {
+  it("[PAGES-NOTHING-LOST] and returns to where it began leaves nothing to save", async () => {
     const server = new SimulatedServer();
     const session = await open(server);
     session.begin({ path: ["a"], over: undefined });

@@ -121,7 +121,7 @@ describe("unsaved answers of tabs", () => {
     expect(taken).toEqual([edit("a", "1 and more")]);
   });
 
-  it("[PAGES-TABS] that can't be taken now stay where they are", async () => {
+  it("[PAGES-TABS] that can't be taken over now stay where they are", async () => {
     const browser = createBrowser();
     browser.open("one", { hasLocks: false }).save("sub_1", [edit("a", "1"), edit("b", "2")]);
     const two = browser.open("two", { hasLocks: false });
@@ -131,7 +131,7 @@ describe("unsaved answers of tabs", () => {
     expect(taken).toEqual([edit("a", "1")]);
   });
 
-  it("[PAGES-RELOAD] storage that is broken, full or forbidden stops nobody", async () => {
+  it("[PAGES-RELOAD] storage that is broken, full or forbidden does not stop anyone", async () => {
     const forbidden = createTabStorage({
       storage: () => {
         throw new DOMException("denied", "SecurityError");

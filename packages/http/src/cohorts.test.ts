@@ -32,7 +32,7 @@ test("a request that comes alone is answered, and so is the one after it", async
   expect(await call(app, "b")).toBe("b");
 });
 
-test("one that fails or hangs keeps nobody back", async () => {
+test("one that fails or hangs does not delay the others", async () => {
   const { app } = serverThatNotes((name) =>
     name === "fails" ? Promise.reject(new Error("no")) : name === "hangs" ? new Promise(() => {}) : Promise.resolve(),
   );

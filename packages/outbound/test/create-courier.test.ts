@@ -16,7 +16,7 @@ describe("callbacks", () => {
     expect(got).toEqual([{ ...rest, signal: expect.any(AbortSignal) }]);
   });
 
-  it("[COURIER-CALLBACK] a throw or a rejection is a failure that may be tried again, without what was thrown", async () => {
+  it("[COURIER-CALLBACK] a throw or a rejection is a failure that may be retried, without what was thrown", async () => {
     const failing = [
       () => {
         throw new Error("secret");
@@ -29,7 +29,7 @@ describe("callbacks", () => {
     }
   });
 
-  it("[COURIER-CALLBACK] a name that nobody registered fails for good", async () => {
+  it("[COURIER-CALLBACK] an unregistered name fails permanently", async () => {
     for (const name of ["nobody", "constructor", "__proto__", "toString"]) {
       const receipt = await sendTo(createCallbackCourier({}), { kind: "callback", name });
       expect(receipt).toEqual({
@@ -40,7 +40,7 @@ describe("callbacks", () => {
     }
   });
 
-  it("[COURIER-TIME-OUT] one that never ends is told, and fails in time", async () => {
+  it("[COURIER-TIME-OUT] one that never ends is aborted, and fails in time", async () => {
     let told = false;
     const save = ({ signal }: CallbackDelivery) =>
       new Promise<void>(() => {
@@ -56,11 +56,11 @@ describe("callbacks", () => {
 });
 
 describe("one courier for all", () => {
-  it("brings nothing to the store, which keeps submissions without it", async () => {
+  it("does nothing for the store, which keeps submissions without it", async () => {
     expect(await sendTo(createCourier(), { kind: "store" })).toMatchObject({ kind: "failed", final: true });
   });
 
-  it("fails for good on a URL that is none, or of another kind", async () => {
+  it("fails permanently on an invalid URL, or one of another kind", async () => {
     const urls = [undefined, "", "nonsense", "file:///etc/passwd", "ftp://example.com/", "http://"];
     for (const url of urls) {
       for (const kind of ["webhook", "queue"] as const) {

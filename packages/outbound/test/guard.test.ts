@@ -20,7 +20,7 @@ describe("the corpus of spellings", () => {
     expect(new Set(QUEUE_SPELLINGS).size).toBeGreaterThan(500);
   });
 
-  it("[COURIER-GUARD] no spelling of a webhook's URL leads to a connection, or even to a look-up", async () => {
+  it("[COURIER-GUARD] no spelling of a webhook's URL leads to a connection, or even to a lookup", async () => {
     const touched: string[] = [];
     const resolve = async (host: string) => {
       touched.push(`look-up of ${host}`);
@@ -71,7 +71,7 @@ describe("loopback, for real", () => {
     for (const canary of canaries.splice(0)) canary.close();
   });
 
-  it("[COURIER-GUARD] whoever listens there sees no connection, however it is spelled", async () => {
+  it("[COURIER-GUARD] a listener there sees no connection, however it is spelled", async () => {
     let seen = 0;
     const canary = createServer((socket) => {
       seen += 1;
@@ -120,7 +120,7 @@ describe("names", () => {
     await expect(judge("https://example.com/", { resolve: async () => [] })).rejects.toThrow(/no address/);
   });
 
-  it("[COURIER-GUARD-PINNED] a name is looked up once, and what it leads to later does not matter", async () => {
+  it("[COURIER-GUARD-PINNED] a name is resolved once, and where it points later does not matter", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")).listen(
       0,
       "127.0.0.1",
@@ -141,7 +141,7 @@ describe("names", () => {
     server.close();
   });
 
-  it("a connector that looks a name up gets what was judged, in any form it asks for", () => {
+  it("a connector that resolves a name gets the checked addresses, in any form it asks for", () => {
     const lookup = pinnedLookup([
       { address: PUBLIC, family: 4 },
       { address: "2606:4700::1", family: 6 },
@@ -158,7 +158,7 @@ describe("names", () => {
     ]);
   });
 
-  it("a name that can't be looked up fails, in words and with time to try again", async () => {
+  it("a name that can't be resolved fails with an explanation, and may be retried", async () => {
     const resolve = () => Promise.reject(Object.assign(new Error("getaddrinfo secret"), { code: "ENOTFOUND" }));
     const courier = createCourier({ resolve });
     const receipt = await sendTo(courier, { kind: "webhook", url: "https://example.com/" });
@@ -184,7 +184,7 @@ describe("the operator's switch", () => {
     }
   });
 
-  it("[COURIER-GUARD-SWITCH] and never what hands out the machine's credentials, hides an address or is nobody's", async () => {
+  it("[COURIER-GUARD-SWITCH] but never metadata addresses, hidden addresses or reserved ones", async () => {
     const hosts = [
       "169.254.169.254",
       "[fd00:ec2::254]",

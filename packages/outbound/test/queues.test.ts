@@ -71,7 +71,7 @@ async function rabbitmq(): Promise<{ url: string; channel: ConfirmChannel }> {
 }
 
 describe("RabbitMQ", () => {
-  it("[COURIER-QUEUE-CONFIRMED] a message that no queue gets was not taken", async () => {
+  it("[COURIER-QUEUE-CONFIRMED] a message that reaches no queue was not accepted", async () => {
     const { url, channel } = await rabbitmq();
     const exchange = newName();
     await channel.assertExchange(exchange, "direct", { durable: false, autoDelete: true });
@@ -103,7 +103,7 @@ describe("RabbitMQ", () => {
     expect(message.content.toString()).toBe(outgoingTo({ kind: "queue", url: "", name: "" }).body);
   });
 
-  it("the queue is made durable, and one that somebody made otherwise is used as it is", async () => {
+  it("the queue is created as durable, and an existing one is used as it is", async () => {
     const { url, channel } = await rabbitmq();
     const [ours, theirs] = [newName(), newName()];
     undo.push(
@@ -118,7 +118,7 @@ describe("RabbitMQ", () => {
     expect(await channel.checkQueue(theirs)).toMatchObject({ messageCount: 1 });
   });
 
-  it("[COURIER-QUEUE-CONFIRMED] a queue that was deleted meanwhile fails one attempt, and is made again by the next", async () => {
+  it("[COURIER-QUEUE-CONFIRMED] a queue that was deleted meanwhile fails one attempt, and is created again by the next", async () => {
     const { url, channel } = await rabbitmq();
     const name = newName();
     const courier = courierWith();
@@ -144,7 +144,7 @@ describe("NATS", () => {
     return { courier: courierWith(), destination, streams, name, take };
   }
 
-  it("[COURIER-QUEUE-CONFIRMED] a subject that no stream takes fails, and is taken when there is one", async () => {
+  it("[COURIER-QUEUE-CONFIRMED] a subject without a stream fails, and is accepted once there is one", async () => {
     const { courier, destination, take } = await newSubject();
     const receipt = await sendTo(courier, destination);
     expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining("no stream takes its subject") });
@@ -152,7 +152,7 @@ describe("NATS", () => {
     expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
   });
 
-  it("a message that is larger than the server takes fails, and the next one is taken", async () => {
+  it("a message that is too large for the server fails, and the next one is accepted", async () => {
     const { courier, destination, take } = await newSubject();
     await take();
     const receipt = await sendTo(courier, destination, { body: JSON.stringify("x".repeat(2_000_000)) });
@@ -211,7 +211,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     return { kind: "queue", url, name } as const;
   }
 
-  it("one connection carries all messages to a URL, and closes when nobody has used it for a while", async () => {
+  it("one connection carries all messages to a URL, and closes after a while without use", async () => {
     const { relay, url } = await relayTo(await urlOf());
     const courier = courierWith({ idleMs: 300 });
     const [one, other] = [await destinationAt(url), await destinationAt(url)];
@@ -224,7 +224,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     expect(await sendTo(courier, one)).toEqual({ kind: "accepted" });
   });
 
-  it("[COURIER-NO-SECRETS] a login that is refused fails, in words without the login", async () => {
+  it("[COURIER-NO-SECRETS] a refused login fails with a message without the login", async () => {
     const url = new URL(await urlOf());
     url.username = "eve-secret";
     url.password = "password-secret";
@@ -233,7 +233,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     expect(JSON.stringify(receipt)).not.toMatch(/secret|127\.0/);
   });
 
-  it("[COURIER-TIME-OUT] a server that says something else, or nothing, gives a failed receipt in time", async () => {
+  it("[COURIER-TIME-OUT] a server that answers something else, or nothing, gives a failed receipt in time", async () => {
     for (const says of ["", "HTTP/1.1 400 Bad Request\r\n\r\n", "\0\0\0\0\0\0\0\0"]) {
       const stranger = createServer((socket) => {
         socket.on("error", () => {});
@@ -253,7 +253,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     }
   });
 
-  it("a name with several addresses is tried at each, and none is kept waiting for when it says nothing", async () => {
+  it("a name with several addresses is tried at each, and a silent one is not waited for", async () => {
     const url = new URL(await urlOf());
     url.hostname = "queue.example";
     const destination = await destinationAt(url.href);
@@ -271,7 +271,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
     for (const { connections } of silent) await expect.poll(connections, { timeout: 15_000 }).toBe(0);
   });
 
-  it("[COURIER-GUARD-PINNED] a name is looked up once for a connection, and judged", async () => {
+  it("[COURIER-GUARD-PINNED] a name is resolved once for a connection, and checked", async () => {
     const url = new URL(await urlOf());
     url.hostname = "queue.example";
     const asked: string[] = [];
@@ -287,7 +287,7 @@ describe.each(Object.entries(SERVERS))("any queue: %s", (server, urlOf) => {
   });
 });
 
-it("a destination without a name is refused for good", async () => {
+it("a destination without a name is refused permanently", async () => {
   const receipt = await sendTo(courierWith(), { kind: "queue", url: "redis://127.0.0.1:1", name: "" });
   expect(receipt).toMatchObject({ kind: "failed", final: true });
 });

@@ -68,7 +68,7 @@ describe("mail by SMTP", () => {
     expect(received.flatMap(({ to }) => to)).not.toContain("eve@example.com");
   });
 
-  it("[NOTICES-SMTP] a login is used, also with characters that a URL writes otherwise", async () => {
+  it("[NOTICES-SMTP] a login is used, including characters that a URL encodes", async () => {
     const { port, received } = await smtp({ ...login, allowInsecureAuth: true });
     await mailer(`smtp://forms:p%40ss%2Fword@127.0.0.1:${port}`).send(MAIL);
     expect(received[0]?.user).toBe("forms");
@@ -107,7 +107,7 @@ describe("mail by SMTP", () => {
     expect(received).toHaveLength(1);
   });
 
-  it("a refusal for good is told from one for now, and neither tells of the mail", async () => {
+  it("permanent and temporary refusals are distinguished, and neither mentions the mail", async () => {
     const refuse = (responseCode: number) => ({
       onRcptTo: (_address: unknown, _session: unknown, done: (error?: Error) => void) =>
         done(Object.assign(new Error("no jane@example.com here"), { responseCode })),
@@ -130,7 +130,7 @@ describe("mail by SMTP", () => {
     ["nothing", ""],
     ["half a greeting", "220-"],
     ["what is no SMTP", "HTTP/1.1 200 OK\r\n\r\n"],
-  ])("a server that says %s is given up in time", async (_what, says) => {
+  ])("a server that says %s times out", async (_what, says) => {
     const port = await rude(says);
     await expect(mailer(`smtp://127.0.0.1:${port}`, 200).send(MAIL)).rejects.toThrow(/not taken/);
   });

@@ -70,14 +70,14 @@ describe.each(["https", "amqps", "tls", "rediss"])("%s", (scheme) => {
     return receipt;
   };
 
-  it("[COURIER-TLS] the certificate is for the name in the URL, while the connection goes to the judged address", async () => {
+  it("[COURIER-TLS] the certificate is checked for the name in the URL, while the connection goes to the checked address", async () => {
     const { port, seen } = await listen(scheme, trusted);
     await send("receiver.example", port);
     expect(seen.names).toEqual(["receiver.example"]);
     expect(seen.said.join("")).not.toBe("");
   });
 
-  it("[COURIER-TLS] nothing is said to one whose certificate nobody trusts, or that has another name", async () => {
+  it("[COURIER-TLS] nothing is sent if the certificate is not trusted, or is for another name", async () => {
     const cases = [
       { certificate: stranger, host: "receiver.example" },
       { certificate: trusted, host: "other.example" },

@@ -124,7 +124,7 @@ describe("what is sent", () => {
     expect(caught.map((one) => headersOf(one).authorization)).toEqual([basic, "Bearer x"]);
   });
 
-  it("a text is a key by its bytes, and whsec_ with base64 by what that holds", () => {
+  it("a secret is the bytes of its text, or with whsec_ the decoded base64", () => {
     expect([...keyOf("whsec_AQID")]).toEqual([1, 2, 3]);
     expect([...keyOf("whsec_AQ==")]).toEqual([1]);
     expect(keyOf("whsec_").toString()).toBe("whsec_");
@@ -133,19 +133,19 @@ describe("what is sent", () => {
   });
 });
 
-describe("what is answered", () => {
+describe("responses", () => {
   const answering = async (status: number, headers: Record<string, string> = {}): Promise<Receipt> => {
     const { url } = await catcher((_, response) => void response.writeHead(status, headers).end("detail"));
     return sendTo(courierWith({ now: () => Date.UTC(2026, 0, 1) }), { kind: "webhook", url });
   };
 
-  it.each([200, 201, 202, 204, 299])("[COURIER-WEBHOOK-ANSWERS] %i has taken it", async (status) => {
+  it.each([200, 201, 202, 204, 299])("[COURIER-WEBHOOK-ANSWERS] %i accepts it", async (status) => {
     const said = status === 204 ? {} : { answer: "detail" };
     expect(await answering(status)).toEqual({ kind: "accepted", status, ...said });
   });
 
   it.each([400, 401, 404, 422, 500, 502])(
-    "[COURIER-WEBHOOK-ANSWERS] %i has not, and may be tried again",
+    "[COURIER-WEBHOOK-ANSWERS] %i does not, and may be retried",
     async (status) => {
       const error = `The webhook answered ${status}.`;
       expect(await answering(status, { "retry-after": "5" })).toEqual({
@@ -157,7 +157,7 @@ describe("what is answered", () => {
     },
   );
 
-  it("[COURIER-WEBHOOK-ANSWERS] 410 wants no more", async () => {
+  it("[COURIER-WEBHOOK-ANSWERS] 410 ends it", async () => {
     expect(await answering(410)).toMatchObject({ kind: "failed", final: true });
   });
 
@@ -171,7 +171,7 @@ describe("what is answered", () => {
     ["soon", undefined],
     ["-5", undefined],
   ])(
-    "[COURIER-WEBHOOK-ANSWERS] Retry-After %j with 429 and 503 is heard, up to a day",
+    "[COURIER-WEBHOOK-ANSWERS] Retry-After %j with 429 and 503 is respected, up to a day",
     async (retryAfter, retryAfterMs) => {
       for (const status of [429, 503]) {
         const receipt = await answering(status, { "retry-after": retryAfter });
@@ -193,13 +193,13 @@ describe("what is answered", () => {
     expect(caught).toEqual([]);
   });
 
-  it("a long answer does not matter", async () => {
+  it("a long response does not matter", async () => {
     const { url } = await catcher((_, response) => void response.end(Buffer.alloc(10_000_000, "x")));
     expect(await sendTo(courierWith(), { kind: "webhook", url })).toMatchObject({ kind: "accepted" });
   });
 });
 
-describe("[COURIER-TIME-OUT] a receiver that does not answer as it should", () => {
+describe("[COURIER-TIME-OUT] a receiver that misbehaves", () => {
   const HEAD = "HTTP/1.1 200 OK\r\n";
   /** Sends a little again and again until the connection is gone. */
   const trickle = (socket: Socket, text: string, everyMs = 20) => {
@@ -249,7 +249,7 @@ describe("[COURIER-TIME-OUT] a receiver that does not answer as it should", () =
   );
 });
 
-it("[COURIER-NO-SECRETS] the words of a failure hold no host, login, path, query, secret or header", async () => {
+it("[COURIER-NO-SECRETS] the message of a failure contains no host, login, path, query, secret or header", async () => {
   const { url } = await catcher(
     (request, response) => void response.writeHead(500).end(JSON.stringify(request.headers)),
   );

@@ -51,7 +51,7 @@ it.each([
   await withClient(optionsFor(database.url), makeDurable);
 });
 
-it("[AUDIT-F28] a read-only database is unhealthy for as long as it is, whatever was read meanwhile", async () => {
+it("[AUDIT-F28] a read-only database is unhealthy as long as it is read-only, even if reads succeed", async () => {
   const database = await createMigratedDatabase();
   closers.push(database.drop);
   const backend = await openPostgresBackend(optionsFor(database.url));
@@ -70,7 +70,7 @@ it("[AUDIT-F28] a read-only database is unhealthy for as long as it is, whatever
   expect(await backend.store.commit(fixtures.creation({ at: 0 }))).toMatchObject({ kind: "committed" });
 });
 
-it("[AUDIT-F28] after a write that failed, health takes a write that succeeds", async () => {
+it("[AUDIT-F28] after a failed write, health needs a successful write", async () => {
   const database = await createMigratedDatabase();
   closers.push(database.drop);
   const backend = await openPostgresBackend(optionsFor(database.url));

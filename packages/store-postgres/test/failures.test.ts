@@ -56,7 +56,7 @@ async function failureOf(call: Promise<unknown>): Promise<StoreDown> {
 }
 
 describe("a connection that is lost", () => {
-  it("in the middle of a commit leaves the outcome unknown, and the next commit goes through", async () => {
+  it("in the middle of a commit leaves the outcome unknown, and the next commit succeeds", async () => {
     const first = creation({ at: 0 });
     await backend.store.commit(first);
     const holder = await lockRow(first.row.submission.submissionId);
@@ -68,7 +68,7 @@ describe("a connection that is lost", () => {
     expect(await backend.store.commit(update(first, 0))).toMatchObject({ kind: "committed" });
   });
 
-  it("while idle is noticed, and costs nobody an answer", async () => {
+  it("while idle is noticed, and fails no call", async () => {
     await backend.store.load({ by: { intake: "nothing" } });
     await terminate();
     await vi.waitFor(async () => expect(await database.query(`SELECT 1 ${OURS}`)).toEqual([]));
@@ -97,7 +97,7 @@ describe("a write that waits too long", () => {
     expect(await backend.store.commit(update(first, 0))).toMatchObject({ kind: "committed" });
   });
 
-  it("for a key gives up, and the one who holds it is the one that counts", async () => {
+  it("for a key times out, and the holder's record counts", async () => {
     const key = keyWrite({ expiresAt: Date.now() + HOUR });
     const held = creation({ at: 0 }, { key });
     const holder = await holding((client) => commitOn(client, held));
@@ -107,7 +107,7 @@ describe("a write that waits too long", () => {
     expect(await backend.store.commit(rival)).toMatchObject({ kind: "committed" });
   });
 
-  it("past its deadline is too late, although the row was free in the end", async () => {
+  it("past its deadline is too late, even if the row is free in the end", async () => {
     const patient = await openPostgresBackend({ ...optionsFor(database.url), poolSize: 1 });
     const first = creation({ at: 0 });
     await patient.store.commit(first);
@@ -146,7 +146,7 @@ describe("a write that waits for its key past its deadline", () => {
 });
 
 describe("a write that waits for a faster one on its revision", () => {
-  it("is stale, also when it brings no token that could collide", async () => {
+  it("is stale, even without a token that could collide", async () => {
     const patient = await openPostgresBackend({ ...optionsFor(database.url), poolSize: 1 });
     const first = creation({ at: 0 });
     await patient.store.commit(first);
@@ -163,7 +163,7 @@ describe("a write that waits for a faster one on its revision", () => {
   });
 });
 
-describe("a database that is not there", () => {
+describe("a database that is unavailable", () => {
   it("refuses the start with its reason", async () => {
     const url = new URL(database.url);
     url.pathname = "/nowhere";
@@ -182,7 +182,7 @@ describe("a database that is not there", () => {
 });
 
 describe("text that the database can't hold", () => {
-  it("is looked for in vain, and kept where callers choose it", async () => {
+  it("is not found in lookups, and is stored where callers choose it", async () => {
     expect(await backend.store.load({ by: { intake: "a\0b" } })).toEqual({ now: expect.any(Number) });
     const createdBy = { kind: "agent" as const, id: "nul\0 and half \ud800" };
     const change = creation({ at: 0, createdBy });

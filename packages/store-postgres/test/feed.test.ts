@@ -55,7 +55,7 @@ const feed = (after: number, limit = 100): Promise<FeedPage> =>
   backend.events.feed({ tenant: TENANT, streams: ["submission"] }, { after, limit });
 const idsOf = ({ events }: FeedPage): string[] => events.map(({ event }) => event.submissionId);
 
-test("a write that commits late holds back what began after it, and is not passed over", async () => {
+test("a write that commits late holds back later ones, and is not skipped", async () => {
   const before = await quickWrite();
   const slow = await slowWrite();
   const after = [await quickWrite(), await quickWrite()];
@@ -68,7 +68,7 @@ test("a write that commits late holds back what began after it, and is not passe
   expect(idsOf(await feed(again.position))).toEqual([slow.submissionId, ...after]);
 });
 
-test("a write that is undone holds nobody back any longer", async () => {
+test("a write that is rolled back no longer holds anything back", async () => {
   const slow = await slowWrite();
   const quick = await quickWrite();
   expect(idsOf(await feed(0))).toEqual([]);
@@ -84,7 +84,7 @@ test("the oldest of several running writes decides", async () => {
   expect(idsOf(await feed(0))).toEqual([first.submissionId, second.submissionId]);
 });
 
-test("a transaction that writes nothing of ours holds nobody back", async () => {
+test("a transaction that writes nothing of ours holds nothing back", async () => {
   const other = await connected();
   await other.query("BEGIN");
   await other.query("SELECT pg_current_xact_id()");
@@ -92,7 +92,7 @@ test("a transaction that writes nothing of ours holds nobody back", async () => 
   expect(idsOf(await feed(0))).toEqual([quick]);
 });
 
-test("a submission's own events are there at once, whatever is running elsewhere", async () => {
+test("a submission's own events are visible at once, whatever is running elsewhere", async () => {
   const slow = await slowWrite();
   const submissionId = await quickWrite();
   expect(await backend.events.read({ tenant: TENANT, submissionId, streams: ["submission"] }, 10)).toHaveLength(1);

@@ -60,7 +60,7 @@ describe("changes that arrive together", () => {
     expect(rows).toEqual({ added: 20, dropped: 0, ended: 20 });
   });
 
-  it("are each answered for themselves: committed, stale and too late", async () => {
+  it("each get their own result: committed, stale and too late", async () => {
     const [first, second, third] = creations(3);
     if (first === undefined || second === undefined || third === undefined) throw new Error("there are three");
     for (const change of [first, second, third]) await backend.store.commit(change);
@@ -74,7 +74,7 @@ describe("changes that arrive together", () => {
     expect(answers[1]).toMatchObject({ loaded: { submission: second.row } });
   });
 
-  it("have each their own chains, in which their events follow one another", async () => {
+  it("each have their own chains, in which their events follow one another", async () => {
     const first = creations(12);
     await Promise.all(first.map((change) => backend.store.commit(change)));
     await Promise.all(first.map((change) => backend.store.commit(update(change, 1))));
@@ -96,7 +96,7 @@ describe("changes that arrive together", () => {
     expect(firstBrokenLink(events)).toBeUndefined();
   });
 
-  it("do not write over what is there with one that creates it, although its tokens are forgotten", async () => {
+  it("do not overwrite an existing submission with one that creates it, even if its tokens were removed", async () => {
     const [first, other] = creations(2);
     if (first === undefined || other === undefined) throw new Error("there are two");
     await backend.store.commit(first);
@@ -108,7 +108,7 @@ describe("changes that arrive together", () => {
     expect(await eventsOf(submissionId)).toHaveLength(2);
   });
 
-  it("do not fail with one that can't be written down", async () => {
+  it("do not fail with one that can't be serialized", async () => {
     const bad = creation({ at: 0 });
     const events = bad.events.map((event) => ({ ...event, payload: { size: 1n as unknown as number } }));
     const answers = await Promise.allSettled(
@@ -117,7 +117,7 @@ describe("changes that arrive together", () => {
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
   });
 
-  it("on one revision: one commits, and the other is told of it", async () => {
+  it("on one revision: one commits, and the other is stale", async () => {
     const [first] = creations(1);
     if (first === undefined) throw new Error("there is one");
     await backend.store.commit(first);
@@ -128,7 +128,7 @@ describe("changes that arrive together", () => {
     expect(answers.find(({ kind }) => kind === "stale")).toMatchObject({ loaded: { submission: winner?.row } });
   });
 
-  it("do not fail with one that the database can't take", async () => {
+  it("do not fail with one that the database refuses", async () => {
     const [taken] = creations(1);
     if (taken?.token === undefined) throw new Error("there is one");
     await backend.store.commit(taken);
@@ -142,7 +142,7 @@ describe("changes that arrive together", () => {
     expect(new Set(ids)).toEqual(new Set([taken, ...good].map(({ row }) => row.submission.submissionId)));
   });
 
-  it("do not wait with one whose row somebody else holds", async () => {
+  it("do not wait with one whose row is locked", async () => {
     const [first] = creations(1);
     if (first === undefined) throw new Error("there is one");
     await backend.store.commit(first);
@@ -164,8 +164,8 @@ describe("changes that arrive together", () => {
   });
 });
 
-describe("questions that arrive together", () => {
-  it("have each their own answer, asked once or twice, found or not", async () => {
+describe("loads that arrive together", () => {
+  it("each get their own result, asked once or twice, found or not", async () => {
     const changes = creations(100);
     await Promise.all(changes.map((change) => backend.store.commit(change)));
     const tokens = [...changes, ...changes.slice(0, 5)].map(({ token }) => token?.hash ?? "");
@@ -178,7 +178,7 @@ describe("questions that arrive together", () => {
     ]);
   });
 
-  it("see what was committed before they were asked, whoever asked before them", async () => {
+  it("see what was committed before they started, whoever started before them", async () => {
     const key = newApiKey();
     await backend.keys.add(key);
     const before = backend.keys.find(key.hash);
@@ -199,7 +199,7 @@ describe("questions that arrive together", () => {
 });
 
 describe("closing", () => {
-  it("finishes what was handed in, and refuses what comes later", async () => {
+  it("finishes pending writes, and refuses later ones", async () => {
     const own = await openPostgresBackend({ ...optionsFor(database.url), poolSize: 2 });
     const change = creation({ at: 0 });
     const handedIn = Promise.all([

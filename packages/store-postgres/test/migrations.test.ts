@@ -48,13 +48,13 @@ describe("migrations", () => {
     expect(await ledger()).toEqual(MIGRATIONS.map(({ id }) => ({ id })));
   });
 
-  it("are done by one of many processes that start at once", async () => {
+  it("are run by one of many processes that start at the same time", async () => {
     const runs = await Promise.all(Array.from({ length: 8 }, () => migrate(optionsFor(database.url))));
     expect(runs.filter((steps) => steps.length > 0)).toHaveLength(1);
     expect(await ledger()).toHaveLength(MIGRATIONS.length);
   });
 
-  it("take only the steps that are missing", async () => {
+  it("run only the missing steps", async () => {
     const next = { id: 2, name: "next", sql: "CREATE TABLE formbridge.a (b integer)" };
     await migrate(optionsFor(database.url), MIGRATIONS.slice(0, 1));
     expect(await migrate(optionsFor(database.url), [...MIGRATIONS.slice(0, 1), next])).toEqual([next]);
@@ -68,7 +68,7 @@ describe("migrations", () => {
     expect(await migrate(optionsFor(database.url), [good])).toEqual([good]);
   });
 
-  it("refuse a database that newer code has written, in words", async () => {
+  it("refuse a database written by newer code, with an explanation", async () => {
     await migrate(optionsFor(database.url));
     await database.query("INSERT INTO formbridge.schema_migrations VALUES (99, 'from the future')");
     await expect(openPostgresBackend(optionsFor(database.url))).rejects.toThrow(
@@ -76,7 +76,7 @@ describe("migrations", () => {
     );
   });
 
-  it("make the columns that rows are typed by", async () => {
+  it("create the columns that rows are typed by", async () => {
     await migrate(optionsFor(database.url));
     for (const { name, columns } of Object.values<Table<Record<string, Column<unknown>>>>(TABLES)) {
       const rows = await database.query<{ name: string; type: string; nullable: boolean }>(
@@ -92,7 +92,7 @@ describe("migrations", () => {
     }
   });
 
-  it("make the schema that is written down", async () => {
+  it("create the schema of the snapshot", async () => {
     await migrate(optionsFor(database.url));
     const rows = await database.query<{ kind: string; name: string; says: string }>(SCHEMA);
     const text = rows.map(({ kind, name, says }) => `${kind} ${name}: ${says}`).join("\n");

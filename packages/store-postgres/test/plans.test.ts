@@ -58,7 +58,7 @@ describe("a plan that is made before there are rows", () => {
   });
 });
 
-it("a plan is kept, however few are committed or asked for together", async () => {
+it("a plan is kept, however few are committed or loaded together", async () => {
   for (let run = 0; run < 12; run += 1) {
     const change = creation({ at: 0 });
     const { commit, values } = commitBatch([writtenOf(change)]);

@@ -32,7 +32,7 @@ const together = (changes: Change[]): Promise<Committed[]> =>
 const countOf = (answers: Committed[], kind: Committed["kind"]): number =>
   answers.filter((answer) => answer.kind === kind).length;
 
-test("of 64 creates with one key, over two instances, one commits and the others are told of it", async () => {
+test("of 64 creates with one key, over two instances, one commits and the others get its record", async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const at = Date.now();
     const key = keyWrite({ expiresAt: at + HOUR });

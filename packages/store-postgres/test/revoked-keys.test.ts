@@ -39,8 +39,8 @@ async function knownKey() {
 }
 const digestOf = async (intake: string) => (await here.store.load({ by: { intake } })).definition?.digest;
 
-describe("a key or an intake that was read before", () => {
-  it("changes with the change of another process, at once", async () => {
+describe("an API key or an intake that was read before", () => {
+  it("changes at once with a change by another process", async () => {
     for (let round = 0; round < 20; round++) {
       const key = await knownKey();
       await elsewhere.keys.revoke({ tenant: TENANT, keyId: key.keyId });
@@ -56,7 +56,7 @@ describe("a key or an intake that was read before", () => {
     expect(await digestOf("survey")).toBeUndefined();
   });
 
-  it("changes with a change by hand", async () => {
+  it("changes with a manual change", async () => {
     const byHand = [
       "UPDATE formbridge.api_keys SET revoked = true",
       "DELETE FROM formbridge.api_keys",
@@ -69,7 +69,7 @@ describe("a key or an intake that was read before", () => {
     }
   });
 
-  it("stands until the change is committed, and if it never is", async () => {
+  it("stays until the change is committed, and if it never is", async () => {
     const key = await knownKey();
     await other.query("BEGIN; UPDATE formbridge.api_keys SET revoked = true");
     expect(await here.keys.find(key.hash)).toEqual(key);
@@ -80,7 +80,7 @@ describe("a key or an intake that was read before", () => {
   });
 });
 
-it("two changes at once do not wait for each other for ever", async () => {
+it("two changes at the same time do not deadlock", async () => {
   await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
       const backend = index % 2 === 0 ? here : elsewhere;

@@ -28,7 +28,7 @@ const listening = (count: number) =>
 
 describeWakeups(start);
 
-it("wake readers of other processes, once for many notices", async () => {
+it("wake readers of other processes, with one notification for many", async () => {
   const [one, other] = [start(), start()];
   await listening(2);
   const [wake, stranger, own] = [vi.fn(), vi.fn(), vi.fn()];
@@ -42,7 +42,7 @@ it("wake readers of other processes, once for many notices", async () => {
   expect(stranger).not.toHaveBeenCalled();
 });
 
-it("carry more ids than fit into one notice", async () => {
+it("carry more ids than fit into one notification", async () => {
   const [one, other] = [start(), start()];
   await listening(2);
   const ids = Array.from({ length: 1_000 }, (_, index) => `sub_${String(index).padStart(40, "0")}`);

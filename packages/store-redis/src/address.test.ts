@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parseRedisUrl } from "./address.ts";
 
-it("one server, with what else a URL may say", () => {
+it("one server, with other parts of a URL", () => {
   const local = { kind: "server", tls: false, hosts: [{ host: "localhost", port: 6379 }] };
   expect(parseRedisUrl("redis://localhost")).toEqual(local);
   expect(parseRedisUrl("redis://localhost/")).toEqual(local);
@@ -62,6 +62,6 @@ it.each([
   "redis-sentinel://one/main/two",
   "redis-sentinel://one/ma in",
   "redis-proxy://one",
-])("%j is none", (url) => {
+])("%j is refused", (url) => {
   expect(parseRedisUrl(url)).toBeUndefined();
 });

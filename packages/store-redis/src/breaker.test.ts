@@ -11,7 +11,7 @@ function failing(times: number) {
   return { breaker, advance };
 }
 
-it("lets everything pass until five calls in a row have failed", () => {
+it("allows everything until five calls in a row have failed", () => {
   const { breaker } = failing(4);
   expect(breaker.admits()).toBe(true);
   breaker.succeeded();
@@ -24,7 +24,7 @@ it("asks for another way after every fifth failure in a row", () => {
   expect([1, 2, 3, 4, 5, 6].map(() => breaker.failed())).toEqual([true, false, false, false, false, true]);
 });
 
-it("lets one call a second try, and closes on the first success", () => {
+it("allows one call a second as a trial, and closes on the first success", () => {
   const { breaker, advance } = failing(5);
   expect(breaker.admits()).toBe(false);
   advance(1_000);

@@ -27,7 +27,7 @@ async function dump(key: string): Promise<string> {
   return `${key} ${JSON.stringify(await asOperator(url, ...(type === "hash" ? ["HGETALL", key] : ["GET", key])))}`;
 }
 
-it("[RUNNING-REDIS-NO-SECRETS] Redis holds hashes and sealed text: no value, address, id or answer", async () => {
+it("[RUNNING-REDIS-NO-SECRETS] Redis contains hashes and sealed text: no value, address, id or response", async () => {
   const key = keyWrite({ expiresAt: HOUR, answer: "the answer", principal: "key:the principal" });
   const change = creation({ at: 0, fields: { name: "a value" } }, { key });
   await backend.store.commit(change);
@@ -54,7 +54,7 @@ it("[RUNNING-REDIS-NO-SECRETS] Redis holds hashes and sealed text: no value, add
 
 const lastLimits = { timeoutMs: 1_000, maxWaiters: 1 };
 
-it("every key goes away by itself, and carries one hash tag", async () => {
+it("every key expires, and has one hash tag", async () => {
   await backend.store.commit(creation({ at: 0 }, { key: keyWrite({ expiresAt: HOUR }) }));
   for (const key of await keys()) {
     expect(await asOperator(url, "PTTL", key), key).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ it("every key goes away by itself, and carries one hash tag", async () => {
   }
 });
 
-it("what was put there by others is not believed", async () => {
+it("values written by others are not trusted", async () => {
   const [own, foreign] = [creation({ at: 0 }), creation({ at: 0 })];
   for (const change of [own, foreign]) await backend.store.commit(change);
   const keyOf = (change: Change) => redis.key("token", hashOf(change));
@@ -76,7 +76,7 @@ it("what was put there by others is not believed", async () => {
   }
 });
 
-it("a token that Redis calls current is held against the database before anything is granted", async () => {
+it("a token that Redis reports as current is checked against the database before access is granted", async () => {
   const first = creation({ at: 0 });
   await backend.store.commit(first);
   // Commit without Redis, like a process that can't reach it.

@@ -28,7 +28,7 @@ async function scene() {
   return { cluster, truth, redis, hybrid, strict, locks, allServe };
 }
 
-it("a cluster that loses a server: hybrid goes on, redis refuses and changes nothing, and all is well when it is back", async () => {
+it("a cluster that loses a server: hybrid continues, redis refuses and changes nothing, and both recover", async () => {
   const { cluster, hybrid, redis, locks, allServe } = await scene();
   const changes = Array.from({ length: 12 }, () => creation({ at: 0 }));
   for (const change of changes) await hybrid.store.commit(change);
@@ -53,7 +53,7 @@ it("a cluster that loses a server: hybrid goes on, redis refuses and changes not
   expect(await redis.health()).toMatchObject({ healthy: true });
 });
 
-it("a cluster that was gone altogether serves again when it is back", async () => {
+it("a cluster that was completely gone serves again when it is back", async () => {
   const { cluster, hybrid, allServe } = await scene();
   const change = creation({ at: 0 });
   await hybrid.store.commit(change);

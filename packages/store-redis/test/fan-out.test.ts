@@ -60,7 +60,7 @@ it("everybody is woken when the connection is back, for what was written meanwhi
   await vi.waitFor(() => expect(wake).toHaveBeenCalled(), 5_000);
 });
 
-it("a process that hears itself wakes nobody twice", async () => {
+it("a process ignores its own messages", async () => {
   const [redis] = await pair(single);
   const said: string[] = [];
   let hear = (_message: string) => {};

@@ -94,7 +94,7 @@ describe("a Redis that was flushed", () => {
 });
 
 describe("a Redis that was killed", () => {
-  it("[RUNNING-REDIS-DOWN] is passed over by hybrid at once, and a refusal that changed nothing for redis", async () => {
+  it("[RUNNING-REDIS-DOWN] is bypassed by hybrid at once, and a refusal without effect for redis", async () => {
     const { server, hybrid, strict, clock } = await scene();
     const before = await created(hybrid, clock.now());
     await server.kill();
@@ -114,7 +114,7 @@ describe("a Redis that was killed", () => {
     expect(await strict.idempotency.health()).toMatchObject({ healthy: false });
   });
 
-  it("serves again soon after it is back, and nobody calls a rotated token current", async () => {
+  it("serves again soon after it is back, and never reports a rotated token as current", async () => {
     const { server, hybrid, strict, clock } = await scene({ appendonly: "yes", appendfsync: "always" });
     const before = await created(hybrid, clock.now());
     expect(await strict.tokens.find(hashOf(before))).not.toHaveProperty("rotatedAt");
@@ -132,8 +132,8 @@ describe("a Redis that was killed", () => {
   });
 });
 
-describe("a Redis that does not answer", () => {
-  it("holds nobody up longer than the time-out, then nobody at all, and serves again when it answers", async () => {
+describe("a Redis that does not respond", () => {
+  it("delays calls no longer than the timeout, then not at all, and serves again when it responds", async () => {
     const { server, hybrid, strict, clock } = await scene({}, 100);
     const change = await created(hybrid, clock.now());
     server.pause();
@@ -154,7 +154,7 @@ describe("a Redis that does not answer", () => {
 });
 
 describe("a Redis that is full", () => {
-  it("and forgets what it likes: every look-up is answered as the database would", async () => {
+  it("and evicts keys: every lookup returns what the database would", async () => {
     const { server, hybrid, strict, truth, clock } = await scene({ "maxmemory-policy": "allkeys-random" });
     // With scripts loaded and connections open, there is memory left for some of the tokens.
     await created(strict, clock.now());
@@ -175,7 +175,7 @@ describe("a Redis that is full", () => {
     }
   });
 
-  it("and takes nothing more: hybrid goes on, redis lets nobody in", async () => {
+  it("and accepts no writes: hybrid continues, redis refuses", async () => {
     const { hybrid, strict, clock } = await scene({ maxmemory: "1", "maxmemory-policy": "noeviction" });
     const change = await created(hybrid, clock.now());
     expect(await hybrid.tokens.find(hashOf(change))).toMatchObject({ version: 1 });

@@ -43,7 +43,7 @@ describe.each([
   ["one server", single],
   ["a cluster", await redisClusterUrl()],
 ])("the lock of a key on %s", (_, url) => {
-  it("lets one in at a time, whichever instance it came to", async () => {
+  it("admits one at a time, on any instance", async () => {
     const { all } = await instances(3, { url });
     const key = newKey();
     let inside = 0;
@@ -91,7 +91,7 @@ describe("the lock of a key", () => {
     expect(answers.map((answer) => answer.kind).toSorted()).toEqual(["committed", "key_taken"]);
   });
 
-  it("is held on to by its owner while it works, and by nobody else", async () => {
+  it("is extended by its owner while it works, and by nobody else", async () => {
     const { prefix, join } = await instances(0);
     const stop = vi.fn();
     let extend = () => {};
@@ -124,7 +124,7 @@ describe("the lock of a key", () => {
 });
 
 describe("a record in the database", () => {
-  it("[AUDIT-F29] is not waited for: who finds the lock of an instance that died goes ahead at once", async () => {
+  it("[AUDIT-F29] is not waited for: a caller that finds the lock of a dead instance continues at once", async () => {
     const { all, join, truth } = await instances(1);
     const victim = await join({ lifeMs: 600_000, repeat: paused });
     const key = keyWrite({ expiresAt: HOUR });
@@ -136,7 +136,7 @@ describe("a record in the database", () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it("[AUDIT-F29] ends a wait that began before it, and lets everybody behind it in", async () => {
+  it("[AUDIT-F29] ends a wait that began before it, and admits everybody queued behind it", async () => {
     const { all, join, truth, prefix } = await instances(1, { lock: { lifeMs: 10_000, lookEveryMs: 20 } });
     const victim = await join({ lifeMs: 600_000, repeat: paused });
     const key = keyWrite({ expiresAt: HOUR });
@@ -149,10 +149,10 @@ describe("a record in the database", () => {
   });
 });
 
-describe("who waits for a key", () => {
+describe("a caller that waits for a key", () => {
   const SELDOM = { lifeMs: 60_000, lookEveryMs: 60_000 };
 
-  it("is told by a message, and does not ask again and again", async () => {
+  it("is woken by a message, and does not poll", async () => {
     const { all, prefix } = await instances(2, { lock: SELDOM });
     const key = newKey();
     const leave = await all[0]?.idempotency.enter(key, LIMITS);
@@ -162,7 +162,7 @@ describe("who waits for a key", () => {
     expect(await within(5_000, waiting)).toBeTypeOf("function");
   });
 
-  it("looks by itself when messages do not come", async () => {
+  it("checks again when messages do not arrive", async () => {
     const { all, prefix, join } = await instances(1, { lock: SELDOM });
     const deaf = await join({ lookEveryMs: 20 }, { ...(await open(single, prefix)), listen: () => () => {} });
     const key = newKey();
@@ -173,7 +173,7 @@ describe("who waits for a key", () => {
     expect(await waiting).toBeTypeOf("function");
   });
 
-  it("is told when the connection that brings messages is back", async () => {
+  it("is woken when the connection for messages is back", async () => {
     const { all, prefix, join } = await instances(1, { lock: { ...SELDOM, repeat: paused } });
     const listening = await open(single, prefix);
     let missed = 0;

@@ -26,7 +26,7 @@ function open() {
   };
 }
 
-it("what a busy database commits reaches its file without a commit that waits for it", {
+it("commits of a busy database reach its file without a commit that waits for it", {
   timeout: 60_000,
 }, async () => {
   const { db, file, checkpoints, write } = open();

@@ -45,7 +45,7 @@ it("[AUDIT-F7] a submission, by id and by token, in 200 of 200 tries", async () 
   expect(seen).toEqual(written);
 });
 
-it("[AUDIT-F7] what a process of its own commits, in 200 of 200 tries", async () => {
+it("[AUDIT-F7] commits of another process, in 200 of 200 tries", async () => {
   const file = tempFile();
   const backend = openSqliteBackend({ file, now });
   closers.push(backend.close);

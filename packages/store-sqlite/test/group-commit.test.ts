@@ -38,7 +38,7 @@ describe("group commit", () => {
     await backend.close();
   });
 
-  it("a change that fails does not sink its group, nor leave a part of itself behind", async () => {
+  it("a change that fails does not fail its group, and leaves no part of itself behind", async () => {
     const { groups, backend } = observed(tempFile());
     const [good, poisoned, alsoGood] = [creation({ at: 0 }), creation({ at: 0 }), creation({ at: 0 })];
     if (good.token) poisoned.token = good.token;
@@ -53,7 +53,7 @@ describe("group commit", () => {
     await backend.close();
   });
 
-  it("answers nobody before the commit: one that fails is everybody's failure", async () => {
+  it("returns nothing before the commit: if that fails, all fail", async () => {
     const file = tempFile();
     const { backend } = observed(file);
     const db = openDatabase(file);
@@ -77,7 +77,7 @@ describe("group commit", () => {
 });
 
 describe("a store that can't write", () => {
-  it("says on a full disk that nothing was applied, and still reads and recovers", async () => {
+  it("reports on a full disk that nothing was applied, and still reads and recovers", async () => {
     const db = openDatabase(tempFile());
     migrate(db);
     const { store, submissions, tokens, close } = createSqliteBackend(db, { now: () => 0 });
@@ -103,7 +103,7 @@ describe("a store that can't write", () => {
     await close();
   });
 
-  it("knows after which failed commits the write may be there all the same", () => {
+  it("knows after which failed commits the write may still be durable", () => {
     const outcomeOf = (code: string) => failedCommit(new SqliteError(code, code)).outcome;
     expect(outcomeOf("SQLITE_FULL")).toBe("not_applied");
     expect(outcomeOf("SQLITE_BUSY_SNAPSHOT")).toBe("not_applied");
@@ -113,8 +113,8 @@ describe("a store that can't write", () => {
   });
 });
 
-describe("a crash right after an answer", () => {
-  it("loses nothing that was answered", async () => {
+describe("a crash right after a response", () => {
+  it("loses nothing that was acknowledged", async () => {
     const file = tempFile();
     const { backend } = observed(file);
     const changes = many(10);
@@ -140,7 +140,7 @@ describe("a crash right after an answer", () => {
 });
 
 describe("a file that a command writes to", () => {
-  it("is waited for by writes alone: reads are answered meanwhile", async () => {
+  it("delays only writes: reads are answered meanwhile", async () => {
     const file = tempFile();
     const { backend } = observed(file);
     const [known, next] = [creation({ at: 0 }), creation({ at: 0 })];
@@ -156,7 +156,7 @@ describe("a file that a command writes to", () => {
     await backend.close();
   });
 
-  it("is not waited for for ever, and the next write succeeds", async () => {
+  it("is not waited for forever, and the next write succeeds", async () => {
     const file = tempFile();
     const { backend } = observed(file);
     const command = openDatabase(file);
@@ -181,7 +181,7 @@ it("a worker that finds nothing to do writes nothing", async () => {
   await backend.close();
 });
 
-it("closing commits and answers what was accepted, refuses what comes later, and leaves one whole file", async () => {
+it("closing commits what was accepted, refuses later writes, and leaves one complete file", async () => {
   const file = tempFile();
   const { backend } = observed(file);
   const answers = Promise.all(many(600).map(backend.store.commit));

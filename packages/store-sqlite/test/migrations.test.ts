@@ -36,7 +36,7 @@ describe("migrations", () => {
     db.close();
   });
 
-  it("looking at what is pending changes nothing", () => {
+  it("listing what is pending changes nothing", () => {
     const db = openDatabase(tempFile());
     pendingMigrations(db);
     expect(db.prepare("SELECT count(*) FROM sqlite_master").pluck().get()).toBe(0);
@@ -53,7 +53,7 @@ describe("migrations", () => {
     db.close();
   });
 
-  it("refuse a database that newer code has written, in words", () => {
+  it("refuse a database written by newer code, with an explanation", () => {
     const file = tempFile();
     const db = openDatabase(file);
     migrate(db);
@@ -64,7 +64,7 @@ describe("migrations", () => {
     );
   });
 
-  it("refuse a database whose schema has another name than ours, in words", () => {
+  it("refuse a database whose schema has another name than ours, with an explanation", () => {
     const file = tempFile();
     const db = openDatabase(file);
     migrate(db);
@@ -73,7 +73,7 @@ describe("migrations", () => {
     expect(() => openSqliteBackend({ file, now: Date.now })).toThrow(/its schema 1 is "draft"/);
   });
 
-  it("the file has the settings that durability rests on", () => {
+  it("the file has the settings that durability depends on", () => {
     const db = openDatabase(tempFile());
     expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
     expect(db.pragma("synchronous", { simple: true })).toBe(2);

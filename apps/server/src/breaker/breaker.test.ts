@@ -56,7 +56,7 @@ function scene(options: Partial<BreakerOptions> = {}) {
 }
 
 describe("opening", () => {
-  it("opens at the fifth failure in a row, and asks the backend no more", async () => {
+  it("opens at the fifth failure in a row, and calls the backend no more", async () => {
     const { state, call, fail } = scene();
     await fail("read", 4);
     expect(await call("read")).toBe("done");
@@ -68,7 +68,7 @@ describe("opening", () => {
     expect(state.notes).toEqual(["read opened"]);
   });
 
-  it("counts only a store that is down: neither our own mistakes nor a call that the store refused", async () => {
+  it("counts only failures of the store: neither our own errors nor a call that the store refused", async () => {
     const { call } = scene();
     for (let time = 0; time < 10; time++) {
       await call("read", new TypeError("ours"));
@@ -78,7 +78,7 @@ describe("opening", () => {
     expect(await call("write")).toBe("done");
   });
 
-  it("what can't be written may still be read", async () => {
+  it("reads may still succeed when writes fail", async () => {
     const { call, fail, breaker, state } = scene();
     for (let time = 0; time < 5; time++) {
       expect(await call("read")).toBe("done");
@@ -90,7 +90,7 @@ describe("opening", () => {
     expect(state.notes).toEqual(["write opened"]);
   });
 
-  it("says that nothing was done while it is open, and passes doubt on as it is", async () => {
+  it("reports that nothing was done while it is open, and passes unknown outcomes through", async () => {
     const { breaker } = scene({ failures: 1 });
     const down = new StoreDown("hung", "unknown");
     await expect(breaker.guard("write", () => Promise.reject(down))).rejects.toBe(down);
@@ -99,7 +99,7 @@ describe("opening", () => {
 });
 
 describe("probing", () => {
-  it("asks once a second until the backend is healthy, and closes then", async () => {
+  it("probes once a second until the backend is healthy, then closes", async () => {
     const { state, call, fail, pass, breaker } = scene();
     state.health = SICK;
     await fail("read", 5);
@@ -117,7 +117,7 @@ describe("probing", () => {
     expect(state.notes).toEqual(["read opened", "read closed"]);
   });
 
-  it("starts to count anew after it has closed", async () => {
+  it("starts counting from zero after it has closed", async () => {
     const { call, fail, pass } = scene();
     await fail("read", 5);
     await pass(1_000);
@@ -125,7 +125,7 @@ describe("probing", () => {
     expect(await call("read")).toBe("done");
   });
 
-  it("a backend that hangs is not healthy, and the next probe is made all the same", async () => {
+  it("a backend that hangs is unhealthy, and the next probe is still made", async () => {
     let probes = 0;
     const { call, fail, pass, breaker } = scene({
       probe: () => {
@@ -144,7 +144,7 @@ describe("probing", () => {
     expect(await call("read")).toBe("done");
   });
 
-  it("stops when it is told", async () => {
+  it("stops when asked to", async () => {
     const { state, fail, pass, breaker, waiting } = scene();
     state.health = SICK;
     await fail("read", 5);

@@ -18,7 +18,7 @@ it("orders keys by code units and leaves out what JSON leaves out", () => {
   );
 });
 
-it("refuses what is no JSON", () => {
+it("refuses values that are not JSON", () => {
   expect(() => canonicalJson(undefined)).toThrow(TypeError);
   expect(() => canonicalJson({ a: Number.NaN })).toThrow(TypeError);
 });

@@ -32,7 +32,7 @@ describe("the transition table", () => {
     for (const [from, to] of moves) expect([from, to, mayMove(from, to)]).toEqual([from, to, true]);
   });
 
-  it("[STATES-TABLE] [STATES-ONLY-EDITABLE-EXPIRE] everything that is no end may be cancelled, only what is editable expires", () => {
+  it("[STATES-TABLE] [STATES-ONLY-EDITABLE-EXPIRE] every state that is not final may be cancelled, only editable ones expire", () => {
     for (const state of SUBMISSION_STATES) {
       expect([state, mayMove(state, "cancelled")]).toEqual([state, !isTerminal(state) || state === "cancelled"]);
       expect([state, mayMove(state, "expired")]).toEqual([state, isEditable(state) || state === "expired"]);
@@ -48,7 +48,7 @@ describe("the transition table", () => {
     expect(mayMove("approved", "rejected")).toBe(false);
   });
 
-  it("[STATES-TABLE] a move that it does not know can't happen, whatever the event", () => {
+  it("[STATES-TABLE] an unknown move can't happen, whatever the event", () => {
     const { submission } = given({});
     const finalized: DomainEvent = { type: "submission.finalized" };
     expect(() => evolve(submission, finalized, stamp)).toThrow("from draft to finalized");

@@ -22,7 +22,7 @@ it("what was altered does not open", () => {
   }
 });
 
-it("[TOKENS-KEY-ROTATION] the newest key seals, every known one opens, and a lost one is told", () => {
+it("[TOKENS-KEY-ROTATION] the newest key seals, every known one opens, and a missing one is reported", () => {
   const before = createAesSealer([OLD]);
   const between = createAesSealer([NEW, OLD]);
   const after = createAesSealer([NEW]);

@@ -46,7 +46,7 @@ describe("page tokens", () => {
   const open = (text: string) => tokens.open(text, SCOPE, NOW);
   const signed = async (after: string) => (await tokens.sign(SCOPE, { ...POSITION, after }, NOW)).token;
 
-  it("a token opens to what was signed, and lives as long as it says", async () => {
+  it("a token opens to what was signed, until its expiry", async () => {
     const { token, expiresAt } = await tokens.sign(SCOPE, POSITION, NOW);
     expect(expiresAt).toBe(NOW + 60_000);
     expect(await open(token)).toEqual(POSITION);
@@ -60,7 +60,7 @@ describe("page tokens", () => {
     expect(await passing(oneCharacterAway(token, 0), open)).toEqual([]);
   });
 
-  it("[AUDIT-F12] every last character but the issued one is refused, whatever the signature", async () => {
+  it("[AUDIT-F12] every other last character is refused, whatever the signature", async () => {
     for (let round = 0; round < 100; round++) {
       const token = await signed(`sub_${round}`);
       const others = [...ALPHABET].filter((character) => character !== token.at(-1));
@@ -98,7 +98,7 @@ describe("page tokens", () => {
     await expect(openNew(token, SCOPE, NOW)).rejects.toMatchObject({ type: "bad_request" });
   });
 
-  it("a token opens for its list and holder alone", async () => {
+  it("a token opens only for its list and holder", async () => {
     const token = await signed("sub_1");
     const { holder } = SCOPE;
     for (const other of [

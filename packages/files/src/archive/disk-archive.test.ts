@@ -34,7 +34,7 @@ it("[RETENTION-ARCHIVE-FILE] a document is one file that only its owner reads", 
   expect(statSync(join(folder, "acme/contact/sub_1.json")).mode & 0o777).toBe(0o600);
 });
 
-it("[RETENTION-ARCHIVE-FILE] a later document takes the place of an earlier one, and leaves nothing beside it", async () => {
+it("[RETENTION-ARCHIVE-FILE] a later document replaces an earlier one, and leaves nothing behind", async () => {
   const archive = createDiskArchive(folder);
   await archive.put(PLACE, { name: "Ada" });
   await archive.put(PLACE, { name: "Grace" });
@@ -51,7 +51,7 @@ it("whatever a tenant is called, its documents stay in the folder", async () => 
   for (const path of files()) expect(path).toMatch(/^[\w%-]+\/contact\/sub_1\.json$/);
 });
 
-it("a document that can't be written is told, and an earlier one stays", async () => {
+it("a document that can't be written is reported, and an earlier one stays", async () => {
   const archive = createDiskArchive(join(folder, "in"));
   await archive.put(PLACE, { name: "Ada" });
   await expect(archive.put(PLACE, { bad: 1n } as never)).rejects.toThrow();
@@ -62,7 +62,7 @@ it("a document that can't be written is told, and an earlier one stays", async (
   await expect(createDiskArchive(join(folder, "file")).put(PLACE, {})).rejects.toThrow();
 });
 
-it("dropping removes the document, and is content when there is none", async () => {
+it("dropping removes the document, and accepts that there is none", async () => {
   const archive = createDiskArchive(folder);
   await archive.drop(PLACE);
   await archive.put(PLACE, { name: "Ada" });
@@ -81,7 +81,7 @@ function leftBehind(submissionId: string, { hoursAgo }: { hoursAgo: number }): s
   return name;
 }
 
-it("what a crash left of a document goes with the next one, not what is being written", async () => {
+it("what a crash left of a document is removed with the next one, but not what is being written", async () => {
   const archive = createDiskArchive(folder);
   leftBehind("sub_2", { hoursAgo: 2 });
   const running = leftBehind("sub_3", { hoursAgo: 0 });

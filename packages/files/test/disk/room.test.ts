@@ -43,7 +43,7 @@ it("[AUDIT-F36] a file that would use the reserve is refused before a byte is ta
   expect(filesIn()).toEqual([]);
 });
 
-it("[AUDIT-F36] a file that just fits is taken, and one that goes on needs room for the rest alone", async () => {
+it("[AUDIT-F36] a file that just fits is accepted, and a resumed one needs room only for the rest", async () => {
   const way = open(async () => MB + 100);
   expect(await way.receive(newFile(MB), body(1).bytes, { from: 0, isWhole: true })).toBe(MB);
   const file = newFile(2 * MB);
@@ -54,7 +54,7 @@ it("[AUDIT-F36] a file that just fits is taken, and one that goes on needs room 
   expect(await shrinking.receive(file, body(1).bytes, { from: MB, isWhole: false })).toBe(2 * MB);
 });
 
-it("[AUDIT-F36] room that others use up meanwhile ends a file", async () => {
+it("[AUDIT-F36] a file is refused when others use up the room meanwhile", async () => {
   let looks = 0;
   const way = open(async () => (looks++ === 0 ? 1000 * MB : 0));
   const { bytes, taken } = body(30);
@@ -63,7 +63,7 @@ it("[AUDIT-F36] room that others use up meanwhile ends a file", async () => {
   expect(filesIn()).toEqual([]);
 });
 
-it("[AUDIT-F36] tells the room that the disk has, also before the folder is there", async () => {
+it("[AUDIT-F36] reports the free space of the disk, even before the folder exists", async () => {
   const nowhere = join(folder, "not", "yet");
   const all = createDiskStorage({ folder: nowhere, idleMs: 1, reserveBytes: 0 });
   expect(await all.room?.()).toBeGreaterThan(0);

@@ -21,7 +21,7 @@ function way() {
 const put = (url: string, body: string, type = "application/pdf") =>
   fetch(url, { method: "PUT", headers: { "content-type": type }, body });
 
-it("a URL takes the announced size and type, and nothing else", async () => {
+it("a URL accepts the announced size and type, and nothing else", async () => {
   const file = newFile(10);
   const { url } = await way().signPut(file, 60_000);
   expect((await put(url, "0123456789X")).status).toBe(403);
@@ -32,7 +32,7 @@ it("a URL takes the announced size and type, and nothing else", async () => {
   expect((await put(url, "0123456789")).status).toBe(200);
 });
 
-it("a file is given to be saved, as the type that we say", async () => {
+it("a file is served as a download, with the type that we set", async () => {
   const file = newFile(10);
   await put((await way().signPut(file, 60_000)).url, "0123456789");
   await storage.seal(file.name);
@@ -43,7 +43,7 @@ it("a file is given to be saved, as the type that we say", async () => {
   expect(response.headers.get("content-type")).toBe("text/plain");
 });
 
-it("[UPLOADS-PARTS] a file in parts goes on with the parts that are missing, and is whole when they are joined", async () => {
+it("[UPLOADS-PARTS] a file in parts continues with the missing parts, and is complete when they are joined", async () => {
   const size = 16 * 1024 * 1024 + 5;
   const bytes = Buffer.alloc(size, "formbridge");
   const file = newFile(size);
@@ -65,7 +65,7 @@ it("[UPLOADS-PARTS] a file in parts goes on with the parts that are missing, and
   expect(await storage.seal(file.name)).toEqual({ sizeBytes: size });
 });
 
-it("a storage that is not there is told from a file that is not", async () => {
+it("distinguishes an unavailable storage from a missing file", async () => {
   const nowhere = await open("http://127.0.0.1:1");
   await expect(nowhere.seal(newFile(1).name)).rejects.toBeInstanceOf(StorageDown);
   expect(await storage.seal(newFile(1).name)).toBeUndefined();

@@ -19,12 +19,12 @@ const scanWith = (code: string, timeoutMs = 10_000) =>
   });
 
 describe("a command", () => {
-  it("gets the whole file, and says clean by 0", async () => {
+  it("gets the whole file, and reports clean with 0", async () => {
     const code = `let n = 0; process.stdin.on("data", (d) => { n += d.length }).on("end", () => process.exit(n === 300000 ? 0 : 1))`;
     expect(await scanWith(code)).toEqual({ clean: true });
   });
 
-  it("says found by 1, in a line that is safe to record", async () => {
+  it("reports an infection with 1, in a line that is safe to record", async () => {
     const code = `console.log("stream: Eicar\\u001b[31m-Test FOUND\\nmore"); process.exitCode = 1`;
     expect(await scanWith(code)).toEqual({ clean: false, found: "stream: Eicar[31m-Test FOUND" });
   });
@@ -37,7 +37,7 @@ describe("a command", () => {
     await expect(scanWith(code, timeoutMs)).rejects.toBeInstanceOf(ScanFailed);
   });
 
-  it("that leaves others behind with its output open is not waited for", async () => {
+  it("that leaves child processes with its output open is not waited for", async () => {
     const scanner = createScanner({ kind: "command", argv: ["/bin/sh", "-c", "sleep 20; true"], timeoutMs: 200 });
     const began = performance.now();
     await expect(scanner.scan({ bytes: pieces(), sizeBytes: 300_000 })).rejects.toBeInstanceOf(ScanFailed);
@@ -45,7 +45,7 @@ describe("a command", () => {
   });
 
   it.each([["/nowhere/scan"], ["/bin/true"], ["/bin/false"]])(
-    "lets go of the file, whatever it says: %s",
+    "releases the file, whatever it reports: %s",
     async (program) => {
       const bytes = pieces(100);
       await createScanner({ kind: "command", argv: [program], timeoutMs: 1000 })
@@ -55,12 +55,12 @@ describe("a command", () => {
     },
   );
 
-  it("that does not exist has given no verdict", async () => {
+  it("that does not exist gives no verdict", async () => {
     const scanner = createScanner({ kind: "command", argv: ["/nowhere/scan"], timeoutMs: 1000 });
     await expect(scanner.scan({ bytes: pieces(), sizeBytes: 300_000 })).rejects.toBeInstanceOf(ScanFailed);
   });
 
-  it("never sees the end of a file that can't be read", async () => {
+  it("never sees the end of an unreadable file", async () => {
     const broken = Readable.from(
       (async function* () {
         yield Buffer.from("x");
@@ -98,13 +98,13 @@ describe("a URL", () => {
       request.on("end", () => response.writeHead(count === 300_000 ? status : 500).end(body));
     };
 
-  it("gets the whole file, and says clean or found", async () => {
+  it("gets the whole file, and reports clean or infected", async () => {
     expect(await ask(saying(200, '{"clean":true}'))).toEqual({ clean: true });
     expect(await ask(saying(200, '{"clean":false,"found":"Eicar"}'))).toEqual({ clean: false, found: "Eicar" });
     expect(await ask(saying(200, '{"clean":false}'))).toEqual({ clean: false, found: "something harmful" });
   });
 
-  it("is asked with the login that it names, which stands in no error", async () => {
+  it("is called with the login in the URL, which is in no error", async () => {
     const seen: (string | undefined)[] = [];
     const locked: RequestListener = (request, response) => {
       seen.push(request.headers.authorization, request.url);
@@ -126,7 +126,7 @@ describe("a URL", () => {
     await expect(ask(answer)).rejects.toBeInstanceOf(ScanFailed);
   });
 
-  it("that is silent has given no verdict", async () => {
+  it("that is silent gives no verdict", async () => {
     await expect(ask(() => {}, 300)).rejects.toBeInstanceOf(ScanFailed);
   });
 });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { changesBetween, isEqual, patchOf, pruned, withChange } from "./changes.ts";
 
-describe("what a person changed", () => {
-  it("[FORM-TYPED] is named member by member, and a list as a whole", () => {
+describe("the changes of a person", () => {
+  it("[FORM-TYPED] are named member by member, and a list as a whole", () => {
     const before = { address: { city: "Paris", zip: "1" }, tags: ["a"] };
     const after = { address: { city: "Rome", zip: "1" }, tags: ["a", "b"], extra: {} };
     expect(changesBetween(before, after)).toEqual([
@@ -12,7 +12,7 @@ describe("what a person changed", () => {
     ]);
   });
 
-  it("[FORM-TYPED] has no value where a field was emptied", () => {
+  it("[FORM-TYPED] have no value where a field was emptied", () => {
     expect(changesBetween({ a: { b: 1 } }, { a: {} })).toEqual([{ path: ["a", "b"] }]);
     expect(patchOf([{ path: ["a", "b"] }])).toEqual({ "a.b": null });
   });
@@ -35,7 +35,7 @@ describe("what a person changed", () => {
     { noNullPrototype: true },
   );
 
-  it("leads from what was there to what is there, and has no part that changes nothing", () => {
+  it("lead from the old value to the new one, without parts that change nothing", () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         const changes = changesBetween(before, after);

@@ -54,14 +54,14 @@ describe("how a field is drawn", () => {
     expect(controlOf({ type: "string", "x-sensitive": true }, "textarea")).toBe("secret");
   });
 
-  it("[FORM-DRAWN] calls choices by the labels of the hint", () => {
+  it("[FORM-DRAWN] shows choices by the labels of the hint", () => {
     const schema = { oneOf: [{ const: "de", title: "Germany" }, { const: "toString" }] };
     expect(drawingOf(schema, { options: { de: "Deutschland" } })).toMatchObject({
       choices: [{ value: "de", label: "Deutschland" }, { value: "toString" }],
     });
   });
 
-  it("calls choices by their titles", () => {
+  it("shows choices by their titles", () => {
     expect(choicesOf({ oneOf: [{ const: "de", title: "Germany" }, { enum: ["fr"] }] })).toEqual([
       { value: "de", label: "Germany" },
       { value: "fr" },

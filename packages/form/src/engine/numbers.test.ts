@@ -24,7 +24,7 @@ it.each([
   "0x10",
   "ten",
   "-",
-])("[MCP-APP-NUMBERS] %s is kept as it was typed, not taken for another number", (typed) => {
+])("[MCP-APP-NUMBERS] %s is kept as typed, not as another number", (typed) => {
   expect(numberIn(typed)).toBe(typed);
 });
 

@@ -94,7 +94,7 @@ describe("alternatives", () => {
     expect(property({ type: "string", oneOf })).toEqual({ type: "string", oneOf });
   });
 
-  it("of one type are one box", () => {
+  it("of one type are one input", () => {
     const anyOf = [
       { type: "string", format: "email" },
       { type: "string", pattern: "^x" },

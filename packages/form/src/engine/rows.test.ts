@@ -19,7 +19,7 @@ describe("rows of a list", () => {
     expect(tupleOf(rowsOf(undefined, undefined))).toEqual([]);
   });
 
-  it("stay while they say the same", () => {
+  it("stay while their values stay the same", () => {
     const rows = rowsOf("a", undefined);
     expect(rowsFor(["a"], { rows, read: valuesOf, newKey: () => 9 })).toBe(rows);
   });
@@ -45,7 +45,7 @@ describe("rows of a list", () => {
     ]);
   });
 
-  it("show what is stored, whatever they were, each under a key of its own", () => {
+  it("show what is stored, each under its own key", () => {
     const values = fc.array(fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }), { maxLength: 6 });
     const stored = fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 6 });
     fc.assert(

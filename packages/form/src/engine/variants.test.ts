@@ -14,14 +14,14 @@ const kinds = variantsOf([card, bank]);
 const fits = ({ type }: JsonSchema, value: unknown): boolean => type === typeof value;
 
 describe("variants", () => {
-  it("[FORM-TYPED] are told apart by constants, which are chosen with them and have no field", () => {
+  it("[FORM-TYPED] are distinguished by constants, which are chosen with them and have no field", () => {
     expect(kinds.constants).toEqual([{ kind: "card" }, { kind: "bank" }]);
     expect(Object.keys(withoutConstants(kinds, 1).properties as object)).toEqual(["number", "note"]);
     const same = { properties: { accepted: { const: true } } };
     expect(variantsOf([same, same]).constants).toEqual([{}, {}]);
   });
 
-  it("keep the answers that mean the same in another kind, and drop the rest", () => {
+  it("keep the answers that mean the same in another variant, and drop the rest", () => {
     const value = { kind: "card", number: "12", note: "hi", beside: 1 };
     expect(valueFor(kinds, 1, value)).toEqual({ kind: "bank", note: "hi", beside: 1 });
     expect(valueFor(kinds, undefined, { kind: "card", number: "12" })).toBeUndefined();
@@ -37,7 +37,7 @@ describe("variants", () => {
     expect(variantOf(variantsOf([{ type: "string" }, { type: "number" }]), 7, fits)).toBe(1);
   });
 
-  it("give way when somebody else has chosen another one", () => {
+  it("change when somebody else has chosen another one", () => {
     expect(contradicts(kinds, 0, { kind: "bank" })).toBe(true);
     expect(contradicts(kinds, 0, { number: 1 })).toBe(false);
     expect(contradicts(kinds, 0, undefined)).toBe(false);

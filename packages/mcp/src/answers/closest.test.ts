@@ -10,10 +10,10 @@ it.each([
   ["email", ["contact.email"]],
   ["counrty", ["country"]],
   ["nope", []],
-])("[AUDIT-P3] %s is taken for %s", (name, expected) => {
+])("[AUDIT-P3] %s is corrected to %s", (name, expected) => {
   expect(closestNames(name, FIELDS).slice(0, 1)).toEqual(expected);
 });
 
-it("an argument that contains another's name is taken for it", () => {
+it("an argument that contains another's name is corrected to it", () => {
   expect(closestNames("fields", ["initialFields", "ttlMs"])).toEqual(["initialFields"]);
 });

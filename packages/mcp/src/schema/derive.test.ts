@@ -158,7 +158,7 @@ const CASES: { name: string; schema: Plain; valid: unknown[] }[] = [
 ];
 
 describe("the schema that an agent sees", () => {
-  it.each(CASES)("[MCP-FLAT] takes what is valid, and has a plain root: $name", ({ schema, valid }) => {
+  it.each(CASES)("[MCP-FLAT] accepts what is valid, and has a plain root: $name", ({ schema, valid }) => {
     const derived = forAgents(schema);
     const validate = ajv.compile(derived);
     for (const value of valid) expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
@@ -176,7 +176,7 @@ describe("the schema that an agent sees", () => {
     });
   });
 
-  it("[MCP-FLAT] asks for no field, since a write may send any part, but lists are sent whole", () => {
+  it("[MCP-FLAT] requires no field, since a write may send any part, but lists are sent whole", () => {
     const { properties } = forAgents({
       type: "object",
       required: ["home", "list"],
@@ -251,7 +251,7 @@ describe("the schema that an agent sees", () => {
     });
   });
 
-  it("a field may be called like a mark", () => {
+  it("a field may have the name of an annotation", () => {
     const named = { type: "object", properties: { "x-fill": { type: "string" }, "x-sensitive": { type: "boolean" } } };
     expect(forAgents(named)).toEqual(named);
   });

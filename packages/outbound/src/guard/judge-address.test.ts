@@ -9,11 +9,11 @@ const kindOf = (address: string): string => {
 
 describe("judgeAddress", () => {
   it.each(["1.1.1.1", "8.8.8.8", "93.184.215.14", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0"])(
-    "%s is somebody else's",
+    "%s is public",
     (address) => expect(kindOf(address)).toBe("allowed"),
   );
   it.each(["2606:4700:4700::1111", "2a00:1450:4001:82a::200e", "2001:200::1", "2003::1", "3ffe::1"])(
-    "%s is somebody else's",
+    "%s is public",
     (address) => expect(kindOf(address)).toBe("allowed"),
   );
 
@@ -24,7 +24,7 @@ describe("judgeAddress", () => {
     ["100.64.0.0", "100.127.255.255"],
     ["fc00::1", "fdff:ffff::1", "fec0::1", "feff::1"],
     ["198.18.0.0", "198.19.255.255"],
-  ])("%s and its neighbours are the operator's, and can be allowed", (...addresses) => {
+  ])("%s and its neighbours are private, and can be allowed", (...addresses) => {
     expect(addresses.map(kindOf)).toEqual(addresses.map(() => "inside"));
   });
 
@@ -71,7 +71,7 @@ describe("judgeAddress", () => {
     expect(addresses.map(kindOf)).toEqual(addresses.map(() => "never"));
   });
 
-  it("any spelling of an IPv6 address is judged alike", () => {
+  it("any spelling of an IPv6 address is judged the same", () => {
     const spelled = fc.tuple(
       fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 }),
       fc.constantFrom("fe80", "2002", "fd00"),

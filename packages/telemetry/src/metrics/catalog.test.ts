@@ -32,7 +32,7 @@ test("a label either has values that the code chooses, or a limit", () => {
   expect([...labels].sort()).toEqual([...CLOSED_LABELS, ...LIMITED_LABELS].sort());
 });
 
-test("every name of the design documents is there once", () => {
+test("every name of the design documents exists once", () => {
   const seeds = specs.flatMap(([, { seed }]) => seed ?? []);
   expect(new Set(seeds).size).toBe(seeds.length);
 });

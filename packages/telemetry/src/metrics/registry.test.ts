@@ -32,7 +32,7 @@ it("a value on the bound of a bucket belongs to it, and one beyond all bounds to
   expect(text).toContain('_sum{operation="store",backend="sqlite"} 2003.5');
 });
 
-it("a label's value can't begin a line of its own", async () => {
+it("a label's value can't start a new line", async () => {
   const metrics = createMetrics({ labelLimit: 10 });
   metrics.count("formbridge_token_created_count_total", 1, 'a"} 1\nformbridge_forged 1');
   const text = await textOf(metrics);

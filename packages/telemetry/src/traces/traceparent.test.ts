@@ -11,7 +11,7 @@ it("reads what it writes", () => {
   }
 });
 
-it("takes a later version with more parts", () => {
+it("accepts a later version with more parts", () => {
   expect(parseTraceparent(`01-${TRACE}-${SPAN}-03-more`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: true });
 });
 

@@ -58,7 +58,7 @@ it("keeps a bounded number of spans of one call", async () => {
   expect(traces[0]?.dropped).toBe(745);
 });
 
-it("names the trace in log lines, but not one that nobody exports", async () => {
+it("names the trace in log lines, but not one that is not exported", async () => {
   const lines: object[] = [];
   const write = (fields: object): void => void lines.push(fields);
   const telemetryAt = (ratio: number) =>

@@ -42,7 +42,7 @@ describe("a delivery", () => {
     expect(done.events).toEqual(["delivery.succeeded", "submission.finalized"]);
   });
 
-  it("[STATES-CANCEL-IN-FLIGHT] while an attempt is under way a cancel is refused, and may be tried again", () => {
+  it("[STATES-CANCEL-IN-FLIGHT] while an attempt is in flight a cancel is refused, and may be retried", () => {
     const trying = submitted().when(attempt);
     const refused = trying.when(cancel);
     expect(refused.decision.refusal).toMatchObject({ type: "conflict", detail: { retryable: true } });
@@ -52,7 +52,7 @@ describe("a delivery", () => {
     expect(failed.when(cancel).submission.state).toBe("cancelled");
   });
 
-  it("[STATES-CANCEL-IN-FLIGHT] a cancelled submission is delivered no more", () => {
+  it("[STATES-CANCEL-IN-FLIGHT] a cancelled submission is not delivered", () => {
     const cancelled = submitted().when(cancel);
     expect(cancelled.decision.dropJobs).toContain(`deliver:${cancelled.submission.submissionId}`);
     for (const decide of [attempt, succeed, decideRetryDelivery]) {
@@ -62,7 +62,7 @@ describe("a delivery", () => {
     }
   });
 
-  it("[AUDIT-F13] a restart begins anew: all attempts, the first one due now, and the history knows who did it", () => {
+  it("[AUDIT-F13] a restart starts over: all attempts, the first one due now, and the history shows who did it", () => {
     const over = submitted()
       .when(attempt)
       .when(fail({ final: true }));
@@ -81,7 +81,7 @@ describe("a delivery", () => {
     expect(heldUntil(trying, { ...other, by: lease.by, now: 1 })).toBe(60_000);
   });
 
-  it("[AUDIT-F38] a process that is alone on its store takes over at once from one that is gone", () => {
+  it("[AUDIT-F38] a process that is alone on its store takes over at once from one that has died", () => {
     const trying = submitted().when(attempt).submission as Parameters<typeof heldUntil>[0];
     const next = { by: "the next process", until: 90_000, now: 1, isAlone: true };
     expect(heldUntil(trying, next)).toBeUndefined();

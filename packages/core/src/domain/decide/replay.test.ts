@@ -16,7 +16,7 @@ function replayed(submission: Submission, refs: readonly KeyRef[]): { after: Sub
   return { after: events.reduce(countReplay, submission), numbers: events.map(({ replayNumber }) => replayNumber) };
 }
 
-describe("[AUDIT-F20] the number of a replay", () => {
+describe("[AUDIT-F20] the count of a replay", () => {
   it("counts each key for itself, also several at once", () => {
     const [create, one, other] = [key("create", "a"), key("submit", "a"), key("setFields", "a")];
     const first = replayed(untouched, [create, one, create, other, one]);
@@ -31,7 +31,7 @@ describe("[AUDIT-F20] the number of a replay", () => {
     expect(replayed(untouched, [key("create", "a"), key("setFields", "b")]).after.replayCount).toBe(1);
   });
 
-  it("forgets the keys that nobody has replayed for longest, so that the row stays small", () => {
+  it("forgets the keys that were not replayed for longest, so that the row stays small", () => {
     const refs = Array.from({ length: 200 }, (_, index) => key("setFields", `k${index}`));
     const { after } = replayed(untouched, [...refs, key("setFields", "k0"), key("setFields", "new")]);
     expect(Object.keys(after.keyReplays ?? {})).toHaveLength(200);
@@ -40,7 +40,7 @@ describe("[AUDIT-F20] the number of a replay", () => {
     expect(replaysOf(after, key("setFields", "new"))).toBe(1);
   });
 
-  it("is told with the event that the original request wrote", () => {
+  it("names the event of the original request", () => {
     const ref = key("submit", "a");
     expect(decideReplays(untouched, [{ ref, by, originalEventId: "evt_1" }])).toEqual({
       token: "keep",

@@ -11,7 +11,7 @@ const rita: Actor = { kind: "human", id: "rita" };
 const approve: Parameters<Scene["when"]>[0] = (submission, context) =>
   decideReview(submission, { decision: "approved", roles: ["reviewer"] }, context);
 
-it("[NAMES-DECLARED-REVIEW] an actor that only named itself approves nothing", () => {
+it("[NAMES-DECLARED-REVIEW] a declared actor can't approve", () => {
   const waiting = given({ approvalGates }, { name: "Ada" }).when(submit);
   expect(waiting.submission.state).toBe("needs_review");
   const refused = waiting.when(approve, { ...rita, declared: true });

@@ -64,7 +64,7 @@ describe("announcing and confirming", () => {
     expect(events).toEqual(["upload.requested"]);
   });
 
-  it("[STATES-UPLOADS] the last confirmed file leaves it, not the one before", () => {
+  it("[STATES-UPLOADS] confirming the last file leaves it, not the one before", () => {
     const both = given({ schema }).when(request("w9")).when(request("id"));
     const [first = "", second = ""] = both.submission.uploads.map((upload) => upload.uploadId);
     const one = both.when(confirm(first));
@@ -74,7 +74,7 @@ describe("announcing and confirming", () => {
     expect(two.events).toEqual(["upload.completed"]);
   });
 
-  it("[STATES-UPLOADS] setting other fields meanwhile does not pretend that the file has come", () => {
+  it("[STATES-UPLOADS] setting other fields meanwhile does not confirm the file", () => {
     expect(
       given({ schema })
         .when(request("w9"))
@@ -82,7 +82,7 @@ describe("announcing and confirming", () => {
     ).toBe("awaiting_upload");
   });
 
-  it("[STATES-UPLOADS] a file that did not arrive confirms nothing", () => {
+  it("[STATES-UPLOADS] a file that did not arrive can't be confirmed", () => {
     const asked = given({ schema }).when(request("w9"));
     const { decision, submission } = asked.when((s, c) =>
       decideConfirmUpload(s, { uploadId: last(asked), arrived: undefined }, c),
@@ -96,13 +96,16 @@ describe("announcing and confirming", () => {
     ["fewer bytes", { sizeBytes: 2 }, "custom"],
     ["another type", { content: { isText: true, markup: "html" } }, "file_wrong_type"],
   ];
-  it.each(mismatches)("[STATES-UPLOADS] %s than announced: told, and the upload is forgotten", (_name, found, code) => {
-    const asked = given({ schema }).when(request("w9"));
-    const { decision, submission, events } = asked.when(confirm(last(asked), { ...arrived, ...found }));
-    expect(decision.refusal).toMatchObject({ type: "invalid", detail: { fields: [{ path: "w9", code }] } });
-    expect(events).toEqual(["upload.failed"]);
-    expect(submission).toMatchObject({ state: "in_progress", version: 2, uploads: [], fields: {} });
-  });
+  it.each(mismatches)(
+    "[STATES-UPLOADS] %s than announced: reported, and the upload is removed",
+    (_name, found, code) => {
+      const asked = given({ schema }).when(request("w9"));
+      const { decision, submission, events } = asked.when(confirm(last(asked), { ...arrived, ...found }));
+      expect(decision.refusal).toMatchObject({ type: "invalid", detail: { fields: [{ path: "w9", code }] } });
+      expect(events).toEqual(["upload.failed"]);
+      expect(submission).toMatchObject({ state: "in_progress", version: 2, uploads: [], fields: {} });
+    },
+  );
 
   it("[STATES-SUBMIT-REASON] a pending file is upload_pending when nothing is missing", () => {
     const asked = given({ schema }, { name: "Ada" }).when(request("w9"));
@@ -131,7 +134,7 @@ describe("announcing and confirming", () => {
 });
 
 describe("who announces", () => {
-  it("[FIELDS-HUMAN-ONLY] a human-only file is announced by a proved human", () => {
+  it("[FIELDS-HUMAN-ONLY] a human-only file can be announced by an identified human", () => {
     const scene = given({ schema });
     expect(scene.when(request("deed")).decision.refusal?.type).toBe("invalid");
     expect(scene.when(request("deed"), { kind: "human", id: "ada", declared: true }).decision.refusal?.type).toBe(
@@ -140,7 +143,7 @@ describe("who announces", () => {
     expect(scene.when(request("deed"), human).decision.refusal).toBeUndefined();
   });
 
-  it("[FIELDS-AGENT-ONLY] an agent-only file is not announced by a human", () => {
+  it("[FIELDS-AGENT-ONLY] an agent-only file can't be announced by a human", () => {
     const scene = given({ schema });
     expect(scene.when(request("scan"), human).decision.refusal?.type).toBe("invalid");
     expect(scene.when(request("scan")).decision.refusal).toBeUndefined();
@@ -150,7 +153,7 @@ describe("who announces", () => {
 describe("attaching", () => {
   const reference = { filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 3, sha256: arrived.sha256 };
 
-  it("[FIELDS-FILE-ATTACH] confirming sets the reference that was checked, and who set it", () => {
+  it("[FIELDS-FILE-ATTACH] confirming sets the checked reference, and who set it", () => {
     const { submission, uploadId } = confirmed();
     expect(submission.fields).toEqual({ w9: { uploadId, ...reference } });
     expect(submission.attribution.paths).toEqual({ w9: 3 });
@@ -187,7 +190,7 @@ describe("attaching", () => {
     }
   });
 
-  it("[FIELDS-FILE-FORGED] a genuine reference with one word changed is forged", () => {
+  it("[FIELDS-FILE-FORGED] a genuine reference with one changed word is refused", () => {
     const { when, submission, uploadId } = confirmed();
     const changes = [
       { filename: "b.pdf" },
@@ -261,7 +264,7 @@ describe("what is missing besides announced files", () => {
     expect(asked.when(decideValidate).submission.state).toBe("awaiting_upload");
   });
 
-  it("[AUDIT-F3] what else is missing is told first, and the announced file with it", () => {
+  it("[AUDIT-F3] other missing fields are reported first, and the announced file with them", () => {
     const asked = given({ schema: strict }).when(request("w9"));
     const { decision, submission } = asked.when(submit);
     expect(decision.refusal).toMatchObject({ type: "missing", message: "Required: name." });
@@ -294,11 +297,11 @@ describe("what is missing besides announced files", () => {
   });
 });
 
-describe("files that have no place", () => {
+describe("files without a place", () => {
   const list = { type: "array", items: { type: "object", properties: { receipt: { "x-file": rule } } } };
   const listed = { type: "object", properties: { name: { type: "string" }, list, docs: schema.properties.docs } };
 
-  it("[AUDIT-F37] an item beyond the next of its list is refused when it is announced", () => {
+  it("[AUDIT-F37] an item beyond the next one of its list is refused at announcement", () => {
     const scene = given({ schema: listed });
     for (const field of ["list.5.receipt", "list.1.receipt"]) {
       const { decision, submission } = scene.when(request(field));
@@ -310,7 +313,7 @@ describe("files that have no place", () => {
     expect(scene.when(request("list.0.receipt")).when(request("list.1.receipt")).decision.refusal).toBeUndefined();
   });
 
-  it("[AUDIT-F37] a path that is no file field is refused with the ones that are", () => {
+  it("[AUDIT-F37] a path that is not a file field is refused with a list of those that are", () => {
     const { decision } = given({ schema: listed }).when(request("nope"));
     expect(decision.refusal?.detail.nextActions).toMatchObject([
       { action: "request_upload", field: "docs" },
@@ -318,7 +321,7 @@ describe("files that have no place", () => {
     ]);
   });
 
-  it("[AUDIT-F37] more files than a list takes are refused when they are announced", () => {
+  it("[AUDIT-F37] more files than a list accepts are refused at announcement", () => {
     const one = given({ schema }).when(request("docs"));
     const two = one.when(confirm(last(one))).when(request("docs"));
     const third = two.when(request("docs")).decision.refusal;

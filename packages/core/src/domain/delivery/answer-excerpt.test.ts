@@ -26,8 +26,8 @@ const destination = {
 const fields = { name: "Ada", tax: '12"34', bank: { iban: "DE0012" } };
 const sent = { submission: { fields } as unknown as Submission, intake, destination };
 
-describe("[AUDIT-F39] the excerpt of an answer", () => {
-  it("quotes no sensitive value, as it is or inside JSON, and no secret of ours", () => {
+describe("[AUDIT-F39] the excerpt of a response", () => {
+  it("quotes no sensitive value, plain or inside JSON, and no secret of ours", () => {
     const answer = `Ada ${JSON.stringify(fields)} 12"34 rtok_${"a".repeat(43)}`;
     const shown = answerExcerpt(answer, sent);
     expect(shown).toContain("Ada");

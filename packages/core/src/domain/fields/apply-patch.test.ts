@@ -48,13 +48,13 @@ describe("merge", () => {
     expect(result.removed).toEqual([["x"]]);
   });
 
-  it("null is stored where the property's own schema takes it", () => {
+  it("null is stored where the property's own schema accepts it", () => {
     const result = applyPatch({ note: "x", name: "y" }, { note: null, name: null }, closed);
     expect(result.fields).toEqual({ note: null });
     expect(result.set).toEqual([{ path: ["note"], value: null }]);
   });
 
-  it("an empty object is a leaf when it is new, and changes nothing when one is there", () => {
+  it("an empty object is a leaf when it is new, and changes nothing when one exists", () => {
     expect(applyPatch({}, { a: {} }, open).set).toEqual([{ path: ["a"], value: {} }]);
     expect(applyPatch({ a: { b: 1 } }, { a: {} }, open)).toEqual({ fields: { a: { b: 1 } }, set: [], removed: [] });
   });
@@ -141,7 +141,7 @@ describe("refusals", () => {
     }
   });
 
-  it("what is too deep or no JSON is refused", () => {
+  it("too deep nesting and non-JSON values are refused", () => {
     let deep: Json = 1;
     for (let i = 0; i < 100_000; i++) deep = [deep];
     for (const patch of [{ a: deep }, { a: undefined }, { a: Number.NaN }, { ["a.".repeat(500)]: 1 }]) {
@@ -178,7 +178,7 @@ describe("always", () => {
     properties: { name: text, a: { type: "object", properties: { b: text } } },
   });
 
-  it("the result is that of RFC 7396, and what was there is untouched", () => {
+  it("the result is that of RFC 7396, and the input is not modified", () => {
     fc.assert(
       fc.property(object, object, (current, patch) => {
         const before = structuredClone(current);

@@ -40,7 +40,7 @@ describe("conflicts", () => {
     expect(ask([["addr", 1]])).toEqual([]);
   });
 
-  it("deleting what was changed since is one, deleting what is gone is none", () => {
+  it("deleting what was changed since is one, deleting what is absent is none", () => {
     expect(ask([], ["name", "address.zip", "gone"])).toEqual(["name"]);
   });
 });

@@ -33,7 +33,7 @@ it("without anything sensitive the fields are returned as they are", () => {
   expect(splitSensitive({ other: 1 }, view).sealed).toBeUndefined();
 });
 
-it("what was split is joined without loss, and the open part holds no secret", () => {
+it("split values are joined without loss, and the open part contains no secret", () => {
   const { json } = fc.letrec<{ json: Json }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 4 },

@@ -40,7 +40,7 @@ const refused = (before: JsonObject, patch: JsonObject): string => {
 };
 
 describe("[AUDIT-F19] a mask that is sent back", () => {
-  it("keeps the stored value, wherever it stands", () => {
+  it("keeps the stored value, at any position", () => {
     const before = { ssn: "1", bank: { iban: "2" }, person: { name: "A", ssn: "3" } };
     const sent = { ssn: masked, bank: masked, person: { name: "B", ssn: masked } };
     expect(after(before, sent)).toEqual({ ...before, person: { name: "B", ssn: "3" } });
@@ -91,7 +91,7 @@ describe("[AUDIT-F19] a mask that is sent back", () => {
     expect(refused({ people }, { people: sent })).toMatch(/^people\.\d\.ssn/);
   });
 
-  it("tells items that look alike apart by their order, if all of them are there", () => {
+  it("matches items that look alike by their order, if all of them are there", () => {
     expect(after({ codes: ["1", "2"] }, { codes: [masked, masked, "3"] })).toEqual({ codes: ["1", "2", "3"] });
     expect(refused({ codes: ["1", "2"] }, { codes: [masked] })).toBe("codes.0");
   });

@@ -33,14 +33,14 @@ function handedOver(command: Partial<Parameters<typeof decideCreateHandoff>[1]> 
 }
 
 describe("a hand-off", () => {
-  it("given a submission, when it is handed over, then a link is told of and neither version nor token moves", () => {
+  it("given a submission, when it is handed over, then a link is recorded and neither version nor token changes", () => {
     const { scene, submission, handoff } = handedOver();
     expect(scene.events).toEqual(["handoff.link_issued"]);
     expect(submission.version).toBe(1);
     expect(handoff).toMatchObject({ expiresAt: NOW + sessionTtlMs, epoch: 1, link: "l", sessions: [] });
   });
 
-  it("is open, then expired once its time and the tolerance are over", () => {
+  it("is open, then expired after its time and the tolerance", () => {
     const { submission, handoff } = handedOver({ kind: "qr" });
     expect(statusOf(handoff, submission, clock(qrTtlMs + clockSkewMs - 1))).toBe("open");
     expect(statusOf(handoff, submission, clock(qrTtlMs + clockSkewMs))).toBe("expired");
@@ -60,7 +60,7 @@ describe("a hand-off", () => {
     expect(roomy.events).toEqual(["handoff.link_issued"]);
   });
 
-  it("given it was revoked, when it is revoked again, then the first moment stays", () => {
+  it("given it was revoked, when it is revoked again, then the first time stays", () => {
     const { scene, handoff } = handedOver();
     const revoke = (one: Handoff) =>
       handoffIn(
@@ -74,7 +74,7 @@ describe("a hand-off", () => {
 });
 
 describe("a session", () => {
-  it("given an open link, when it is opened, then a session rests beside it and the history stays", () => {
+  it("given an open link, when it is opened, then it has a session and the history stays", () => {
     const { scene, handoff } = handedOver();
     const opened = scene.when((submission, context) =>
       decideOpenSession(submission, { handoff, actor: JANE, hash: "h" }, context),
@@ -85,7 +85,7 @@ describe("a session", () => {
     ]);
   });
 
-  it("stands until its time, its hand-off's revocation, or the next epoch of tokens", () => {
+  it("is valid until its expiry, its hand-off's revocation, or the next epoch of tokens", () => {
     const { submission, handoff } = handedOver();
     const { handoff: after, session } = withSession(handoff, { hash: "h", actor: JANE }, { ...clock(), submission });
     const stands = (one: Handoff, epoch = 1, ms = 0) =>
@@ -105,7 +105,7 @@ describe("a session", () => {
     expect(latest.sessions.map(({ hash }) => hash)).toEqual(Array.from({ length: 20 }, (_, index) => `h${index + 5}`));
   });
 
-  it("a code opens one, and takes so many mistakes", () => {
+  it("a code opens one, and allows a limited number of mistakes", () => {
     const { submission, handoff } = handedOver({ kind: "magic_link", recipientEmail: "jane@example.com" });
     const used = withSession(handoff, { hash: "h", actor: JANE }, { ...clock(), submission });
     expect(statusOf(used.handoff, submission, clock())).toBe("spent");
@@ -119,7 +119,7 @@ describe("a session", () => {
     expect(handoffIn(decideFailedCode([tried])).code?.triesLeft).toBe(0);
   });
 
-  it("works as one of those who may", () => {
+  it("acts as one of the allowed actors", () => {
     const bot: Actor = { kind: "agent", id: "bot" };
     const { handoff } = handedOver();
     expect(actorOfSession(handoff, undefined, "hof_1")).toEqual({ kind: "human", id: "hof_1" });

@@ -26,14 +26,14 @@ const record: KeyRecord = {
 const about = { record, intakeId: "vendor", now: at + HOUR };
 const key = { operation: "submit", intakeId: "vendor", keyHash: ref.hash };
 
-describe("what the idempotency stream says", () => {
-  it("a recorded key says how long it will be kept", () => {
+describe("events of the idempotency stream", () => {
+  it("a recorded key has its retention time", () => {
     const payload = keyCreatedPayload({ ref, intakeId: "vendor", now: at, expiresAt: at + HOUR });
     expect(payload).toEqual({ ...key, ttl_ms: HOUR, expiresAt: "2026-03-01T13:00:00.000Z" });
     expect(payloadProblems("idempotency.key.created", payload)).toEqual([]);
   });
 
-  it("a replay says which one it is and how old the answer", () => {
+  it("a replay has its number and the age of the response", () => {
     const payload = replayPayload({ ...about, replayCount: 2 });
     expect(payload).toMatchObject({ ...key, replayCount: 2, timeSinceOriginal_ms: HOUR });
     expect(payload.originalTimestamp).toBe("2026-03-01T12:00:00.000Z");
@@ -58,7 +58,7 @@ describe("what the idempotency stream says", () => {
     expect(conflictPayload({ ...conflict, verdict: "foreign" }).conflict_type).toBe("key_collision");
   });
 
-  it("a forgotten key says how long it was kept and how often it was replayed", () => {
+  it("a removed key has its age and its number of replays", () => {
     const payload = keyExpiredPayload({ ...record, intakeId: "vendor", now: at + 25 * HOUR, replayCount: 5 });
     expect(payload).toEqual({
       ...key,
@@ -70,7 +70,7 @@ describe("what the idempotency stream says", () => {
     expect(payloadProblems("idempotency.key.expired", payload)).toEqual([]);
   });
 
-  it("a request that waited says how long, in how long a line, and for whom", () => {
+  it("a request that waited has the time, the length of the queue, and the holder", () => {
     const payload = lockContentionPayload({ ref, intakeId: "vendor", waitMs: 12.6, queueDepth: 3, lockHolder: "i-1" });
     expect(payload).toEqual({ ...key, waitTime_ms: 13, queueDepth: 3, lockHolder: "i-1" });
     expect(payloadProblems("idempotency.lock.contention", payload)).toEqual([]);

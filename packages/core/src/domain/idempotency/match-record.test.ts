@@ -31,7 +31,7 @@ const retry = (over: Partial<Retry> & { carriedVersion: number }): Retry => ({
 });
 
 describe("a submit that repeats key and submission", () => {
-  it("[IDEMPOTENCY-SAME-SUBMIT] is a replay with the token of the original, whatever came since", () => {
+  it("[IDEMPOTENCY-SAME-SUBMIT] is a replay with the token of the original, whatever was written since", () => {
     fc.assert(
       fc.property(fc.nat(100), fc.nat(100), (currentVersion, written) => {
         const again = retry({ carriedVersion: 3, currentVersion, writtenVersion: written });
@@ -53,7 +53,7 @@ describe("a submit that repeats key and submission", () => {
     expect(matchRecord(record(), retry({ carriedVersion: 4, currentVersion: 5 }))).toBe("conflict");
   });
 
-  it("[IDEMPOTENCY-SAME-SUBMIT] is a new attempt on any newer version when it had failed, and the same 422 on the same", () => {
+  it("[IDEMPOTENCY-SAME-SUBMIT] is a new attempt on any newer version if it had failed, and the same 422 on the same version", () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 50 }), fc.nat(50), (current, written) => {
         const again = retry({ carriedVersion: current, writtenVersion: written });
@@ -63,7 +63,7 @@ describe("a submit that repeats key and submission", () => {
     expect(matchRecord(record({ failed: true }), retry({ carriedVersion: 3 }))).toBe("replay");
   });
 
-  it("[IDEMPOTENCY-SAME-SUBMIT] is foreign to anybody else, unless they bear the original token or the current one", () => {
+  it("[IDEMPOTENCY-SAME-SUBMIT] is refused for anybody else, unless they hold the original token or the current one", () => {
     const stranger = { principal: "actor:agent:other" };
     expect(matchRecord(record(), retry({ ...stranger, carriedVersion: 4, currentVersion: 5 }))).toBe("foreign");
     expect(matchRecord(record(), retry({ ...stranger, carriedVersion: 5 }))).toBe("replay");

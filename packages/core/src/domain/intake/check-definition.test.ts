@@ -23,7 +23,7 @@ function problemsOf(value: unknown, limits?: { maxFields?: number }): string[] {
 const examples = new URL("../../../../../examples/intakes/", import.meta.url);
 describe("the example intakes", () => {
   const names = readdirSync(examples).filter((name) => name.endsWith(".json"));
-  it("are there", () => expect(names.length).toBeGreaterThanOrEqual(5));
+  it("exist", () => expect(names.length).toBeGreaterThanOrEqual(5));
   it.each(names)("%s passes and compiles", (name) => {
     const definition = checkDefinition(JSON.parse(readFileSync(new URL(name, examples), "utf8")));
     expect(`${definition.id}.json`).toBe(name);
@@ -31,7 +31,7 @@ describe("the example intakes", () => {
   });
 });
 
-describe("a definition is refused with the place named", () => {
+describe("a definition is refused with the location of the problem", () => {
   it.each([
     ["a shape that is none", { ...base, schema: { type: "object" }, id: "Not An Id", extra: 1 }, ["extra", "id"]],
     ["something else altogether", 5, [""]],
@@ -186,7 +186,7 @@ it("draft-07 is read", () => {
   expect(compileIntake(checkDefinition(withSchema(schema))).validate({ l: [1] }).errors[0]?.path).toBe("l.0");
 });
 
-it("everyday patterns are safe, and soon known to be", () => {
+it("ordinary patterns are safe, and quick to check", () => {
   const everyday = [
     "^[A-Z]{2}$",
     "^\\p{L}[\\p{L} '-]{0,80}$",

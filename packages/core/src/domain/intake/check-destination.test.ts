@@ -63,7 +63,7 @@ describe("[COURIER-DESTINATION-CHECKED] a destination", () => {
     expect(problemsOf(destination)).toEqual(paths);
   });
 
-  it("is not refused for where it leads: that is asked when something is delivered", () => {
+  it("is not refused for its address: that is checked on delivery", () => {
     expect(problemsOf({ kind: "webhook", url: "http://169.254.169.254/" })).toEqual([]);
   });
 });

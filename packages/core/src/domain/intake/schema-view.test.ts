@@ -6,7 +6,7 @@ const allows = (schema: Record<string, unknown>, path: string) =>
   createSchemaView(schema).ruleAt(path.split(".")).allowed;
 
 describe("allowed places", () => {
-  it("an open schema takes unknown names, a closed one only what it declares", () => {
+  it("an open schema accepts unknown names, a closed one only declared ones", () => {
     expect(allows({ type: "object" }, "x.y")).toBe(true);
     expect(allows({ type: "object", properties: { a: {} }, ...closed }, "a.b")).toBe(true);
     expect(allows({ type: "object", properties: { a: {} }, ...closed }, "x")).toBe(false);
@@ -71,7 +71,7 @@ describe("null", () => {
     expect(view.ruleAt(["f"]).allowsNull).toBe(expected);
   });
 
-  it("an undeclared property, or a condition that speaks of null, does not allow it", () => {
+  it("an undeclared property, or a condition that mentions null, does not allow it", () => {
     expect(createSchemaView({}).ruleAt(["x"]).allowsNull).toBe(false);
     const condition = { properties: { f: { type: "string" } }, if: { properties: { f: { type: "null" } } } };
     expect(createSchemaView(condition).ruleAt(["f"]).allowsNull).toBe(false);
@@ -106,7 +106,7 @@ describe("marks", () => {
   });
 });
 
-it("endless unknown paths make no endless memory", () => {
+it("endless unknown paths use bounded memory", () => {
   const view = createSchemaView({ properties: { a: { $ref: "#" } } });
   const first = view.ruleAt(["x0", "y0"]);
   for (let i = 1; i < 1000; i++) expect(view.ruleAt([`x${i}`, `y${i}`])).toBe(first);
@@ -134,7 +134,7 @@ describe("leaves", () => {
     ]);
   });
 
-  it("have an end, however often a schema names itself or another", () => {
+  it("are finite, however often a schema refers to itself", () => {
     expect(leaves({ properties: { a: {}, again: { $ref: "#" } } })).toEqual(["a", "again.a", "again.again"]);
     const level = (next: string) => ({
       properties: Object.fromEntries([..."abcdefgh"].map((n) => [n, { $ref: next }])),

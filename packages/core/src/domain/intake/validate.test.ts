@@ -116,7 +116,7 @@ describe("wrong values", () => {
     expect(intake.validate({}).missing).toEqual(["toString"]);
   });
 
-  it("a huge list of wrong items gets a bounded answer", () => {
+  it("a huge list of wrong items gets a bounded response", () => {
     const intake = intakeOf(object({ l: { type: "array", items: { type: "object", required: ["a", "b"] } } }));
     const huge = Array.from({ length: 300_000 }, () => ({}));
     expect(intake.validate({ l: huge }).errors.length).toBeLessThanOrEqual(1000);
@@ -151,13 +151,13 @@ describe("branches", () => {
     ]);
   });
 
-  it("when no branch is plainly meant there is one error, and nothing is missing", () => {
+  it("when no branch clearly matches there is one error, and nothing is missing", () => {
     const { missing, errors } = pay("oneOf").validate({ pay: { kind: "cash" } });
     expect(missing).toEqual([]);
     expect(errors).toMatchObject([{ path: "pay", code: "custom" }]);
   });
 
-  it("the only branch of the value's type is meant", () => {
+  it("the only branch of the value's type is used", () => {
     const intake = intakeOf(object({ f: { anyOf: [{ type: "null" }, { type: "string", maxLength: 2 }] } }));
     expect(intake.validate({ f: "abc" }).errors).toMatchObject([{ path: "f", code: "too_long" }]);
   });
@@ -184,7 +184,7 @@ describe("branches", () => {
     expect(intake.validate({ f: "c" }).errors).toMatchObject([{ code: "invalid_value", expected: ["a", "b"] }]);
   });
 
-  it("contains and propertyNames say their failure once", () => {
+  it("contains and propertyNames report a failure once", () => {
     const intake = intakeOf(
       object({
         l: { type: "array", contains: { type: "number" } },

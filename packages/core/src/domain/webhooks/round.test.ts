@@ -72,7 +72,7 @@ describe("a page of the feed", () => {
     expect(next).toEqual({ ...START, position: 7, nextAttemptAt: NOW });
   });
 
-  it("[AUDIT-F32] goes past an event that was refused, and keeps its submission's queue", () => {
+  it("[AUDIT-F32] moves past a refused event, and keeps its submission's queue", () => {
     const events = feed("abcab");
     const failed = [{ ...FAILED, event: event(2, "b") }];
     const next = after({}, pageOf(events, 0), { accepted: [1, 3, 4], failed });
@@ -86,7 +86,7 @@ describe("a page of the feed", () => {
     expect(later).toMatchObject({ position: 7, blocked: [{ last: "b7", failures: 1 }] });
   });
 
-  it("stays before what was not tried, and knows what was accepted beyond it", () => {
+  it("stops before what was not tried, and knows what was accepted after it", () => {
     const events = feed("abc");
     const next = after({}, pageOf(events, 0), { accepted: [1, 3] });
     expect(next).toMatchObject({ position: 1, ahead: [3], blocked: [] });
@@ -127,7 +127,7 @@ describe("a blocked queue", () => {
     expect(skipped({ ...tenth, blocked: [queueAt({ last: "b2" })] }, new Set(["b2"]), NOW).blocked).toEqual([]);
   });
 
-  it("skipped while the position has not passed it, it is not sent from the feed either", () => {
+  it("an event that is skipped before the position has passed it is not sent from the feed either", () => {
     const ahead = { ...START, position: 1, blocked: [queueAt({ last: "b2" })] };
     expect(skipped(ahead, new Set(["b2"]), NOW)).toMatchObject({ ahead: [2], blocked: [] });
   });
@@ -151,7 +151,7 @@ describe("the webhook as a whole", () => {
     });
   });
 
-  it("is disabled after the tenth strike, or when the receiver wants no more; enabled, everything is tried again", () => {
+  it("is disabled after the tenth strike, or when the receiver asks to stop; when enabled, everything is tried again", () => {
     expect(after({ failures: 8 }, page, { failed: failing(1) }).state).toBe("active");
     const over = after({ failures: 9 }, page, { failed: failing(1) });
     expect(over).toMatchObject({ state: "disabled", failures: 10, lastError: "502" });

@@ -55,7 +55,7 @@ const submissionOf = (name: string, over: Partial<Submission> = {}): Submission 
   }) as Submission;
 
 describe("watch", () => {
-  it("[ALARMS-BOUNDED] a flood of failed look-ups from 10,000 addresses takes bounded memory", async () => {
+  it("[ALARMS-BOUNDED] a flood of failed lookups from 10,000 addresses uses bounded memory", async () => {
     let most = 0;
     const windows: AlarmWindows = {
       add: async (marks) => {
@@ -86,7 +86,7 @@ describe("watch", () => {
     expect(await watch.evaluate()).toEqual([]);
   });
 
-  it("says why a rule makes no sense", () => {
+  it("explains why a rule is invalid", () => {
     const rule = { threshold: 1, windowMs: HOUR, responses: [] } as const;
     expect(ruleProblem("token_shared", rule)).toBeUndefined();
     expect(ruleProblem("token_shared", { ...rule, threshold: 0 })).toMatch("more than one address");
@@ -97,7 +97,7 @@ describe("watch", () => {
     expect(ruleProblem("agent_after_handoff", { ...rule, windowMs: DAY })).toMatch("hour");
   });
 
-  it("[ALARMS-QUIET] a week of ordinary traffic trips nothing", async () => {
+  it("[ALARMS-QUIET] a week of ordinary traffic raises no alarm", async () => {
     const { watch } = scene();
     const tripped: unknown[] = [];
     const tell = (seen: Omit<Observation, "outcome"> & Partial<Observation>): void =>

@@ -70,7 +70,7 @@ describe("audit notes", () => {
     ]);
   });
 
-  it("[EVENTS-AUDIT-KEPT] what the store does not take is written with the next flush, and the failure is told and counted", async () => {
+  it("[EVENTS-AUDIT-KEPT] what the store refuses is written with the next flush, and the failure is reported and counted", async () => {
     const { trail, events, answers, counted } = scene();
     answers.push(down());
     trail.note(noteOf("sub_1"));
@@ -82,7 +82,7 @@ describe("audit notes", () => {
     expect(counted("written")).toBe(2);
   });
 
-  it("a note that lost every race is not lost itself", async () => {
+  it("a note that lost every race is still written", async () => {
     const { trail, events, answers } = scene();
     const loaded = { now: 0, submission: { submission: { revision: 7, heads: EMPTY_HEADS } } };
     for (let race = 0; race < 16; race++) answers.push({ kind: "stale", loaded } as unknown as Committed);

@@ -9,7 +9,7 @@ function scene({ atOnce = 100, isShared = false } = {}) {
 const items = Array.from({ length: 100 }, (_, index) => index);
 
 describe("work in batches", () => {
-  it("does fewer at once while callers are active", async () => {
+  it("runs fewer at once while callers are active", async () => {
     const sizes = async (isShared: boolean): Promise<number[]> => {
       const limits: number[] = [];
       await scene({ isShared }).batches.forget(250, async (limit) => {
@@ -31,7 +31,7 @@ describe("work in batches", () => {
     expect([forgotten, calls]).toEqual([7, 1]);
   });
 
-  it("never does more at once than it may", async () => {
+  it("never runs more at once than allowed", async () => {
     let running = 0;
     let most = 0;
     const ran = await scene({ atOnce: 7 }).batches.run(items, async () => {
@@ -51,7 +51,7 @@ describe("work in batches", () => {
     expect(ran).toEqual({ done: 2, failures: [new Error("two")] });
   });
 
-  it("begins no batch after it was called off", async () => {
+  it("starts no batch after it was stopped", async () => {
     const { batches, stop } = scene({ atOnce: 8 });
     const begun: number[] = [];
     const ran = await batches.run(items, async (item) => {
