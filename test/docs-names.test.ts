@@ -1,4 +1,4 @@
-/** What the pages name exists: settings and their defaults, events, errors, commands, tools and paths. Decisions tell of their time. */
+/** Everything that pages name exists: settings and their defaults, events, errors, commands, tools and paths. Decisions describe their own time. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { METRICS } from "../packages/telemetry/src/index.ts";
 import { pages as all, ROOT, read } from "./support/pages.ts";
 
 const pages = all.filter((page) => !page.startsWith("docs/decisions/"));
-/** Metrics and log lines are named after the design's own names, some of which look like events or tools. */
+/** Metrics and log lines have the names of the design, some of which look like events or tools. */
 const OBSERVED = ["docs/reference/metrics.md", "docs/how-to/observe.md"];
 const exceptMetrics = ({ page }: { page: string }): boolean => !OBSERVED.includes(page);
 const settings = SETTINGS as Record<string, Setting>;
@@ -23,7 +23,7 @@ const found = (pattern: RegExp): { page: string; parts: string[] }[] =>
   pages.flatMap((page) => [...read(page).matchAll(pattern)].map(([, ...parts]) => ({ page, parts })));
 
 describe("settings", () => {
-  /** Set by the tests' runner, and by the example's proxy. */
+  /** Set by the test runner, and by the example's proxy. */
   const OTHERS = ["FORMBRIDGE_TEST_STORE", "FORMBRIDGE_ONE", "FORMBRIDGE_TWO", "FORMBRIDGE_THREE"];
 
   test("[AUDIT-F23] every setting that a page names exists", () => {
@@ -70,7 +70,7 @@ describe("the contract", () => {
     const streams = [...new Set(Object.keys(EVENT_TYPES).map((type) => type.split(".")[0]))].join("|");
     const named = found(new RegExp(`[\`"]((?:${streams})\\.[a-z_]+(?:\\.[a-z_]+)*)[\`"]`, "g")).filter(exceptMetrics);
     expect(named.length).toBeGreaterThan(100);
-    // The type of a delivery's message, and members of answers and of the client.
+    // The type of a delivery's message, and members of responses and of the client.
     const others = ["submission.delivery", "review.decisions", "review.barred", "upload.ticket"];
     const unknown = named.filter(({ parts: [type = ""] }) => !(type in EVENT_TYPES) && !others.includes(type));
     expect(unknown).toEqual([]);
@@ -96,7 +96,7 @@ describe("the contract", () => {
   });
 });
 
-/** What the server has beside its table of routes. */
+/** Routes of the server that are not in its table. */
 const BESIDE = [
   "GET /healthz",
   "GET /readyz",

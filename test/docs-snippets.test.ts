@@ -39,7 +39,7 @@ const pattern = (text: string): RegExp =>
       .join("[\\s\\S]*")}$`,
   );
 
-/** What a page shows, as a matcher: objects may have more members, lists are whole, and `…` stands for any text. */
+/** What a page shows, as a matcher: objects may have more members, lists are complete, and `…` matches any text. */
 function matcher(shown: unknown): unknown {
   if (typeof shown === "string") return shown.includes("…") ? expect.stringMatching(pattern(shown)) : shown;
   if (typeof shown !== "object" || shown === null) return shown;
@@ -64,12 +64,12 @@ interface Running {
   printed: string[];
 }
 
-/** The environment without what may be set for a server of one's own. */
+/** The environment without settings that may exist for one's own server. */
 const plainEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(FORMBRIDGE_|PORT$|DATABASE_URL$|REDIS_URL$)/.test(name)),
 );
 
-/** A folder where a page's blocks find what they find in the repository. */
+/** A folder with what a page's blocks expect in the repository. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-docs-"));
   symlinkSync(join(ROOT, "examples"), join(folder, "examples"));
@@ -86,7 +86,7 @@ const shellEnv = (folder: string): Record<string, string | undefined> => ({
 /** Without npx, which would take most of the time and does the same here. */
 const local = (shell: string): string => shell.replaceAll(/\bnpx /g, "");
 
-/** Runs what a page does before the start, and answers the settings that it exports. */
+/** Runs what a page does before the start, and returns the settings that it exports. */
 async function setUp(page: string, folder: string): Promise<Record<string, string>> {
   const shell = /<!-- setup -->\n```sh\n([\s\S]*?)```/.exec(read(page))?.[1];
   if (shell === undefined) return {};
@@ -131,7 +131,7 @@ const stop = ({ process: child }: Running): Promise<unknown> =>
 
 const DOCUMENTED_URL = "http://127.0.0.1:3000";
 
-/** Runs all blocks in one shell that stops at the first failure, the output of each in a file of its own. */
+/** Runs all blocks in one shell that stops at the first failure, with the output of each in its own file. */
 async function runBlocks(
   blocks: Block[],
   server: Running,

@@ -128,7 +128,7 @@ describe("pages", () => {
   });
 });
 
-/** What headings are linked by: lower case, words joined by dashes. */
+/** The anchors of headings: lower case, words joined by dashes. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading

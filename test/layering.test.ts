@@ -12,7 +12,7 @@ interface SourceFile {
   text: string;
 }
 
-/** What each package may import of ours. `core/x` is a room of core, told by where core's index takes a name from. */
+/** What each package may import of ours. `core/x` is a folder of core, determined by where core's index gets a name from. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   "packages/contract": [],
   "packages/client": ["contract"],
@@ -61,10 +61,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
 };
 
-/** Names of ports that a transport may know all the same: what it shows of a store, never the way to one. */
+/** Names of ports that a transport may use: what it shows of a store, never access to one. */
 const SHOWN_BY_TRANSPORTS = ["Health"];
 
-/** Inside core, from room to room. `types` allows `import type` only. */
+/** Inside core, from folder to folder. `types` allows `import type` only. */
 const ROOMS: Record<string, Record<string, "values" | "types">> = {
   domain: { domain: "values" },
   ports: { ports: "values", domain: "types" },
@@ -72,7 +72,7 @@ const ROOMS: Record<string, Record<string, "values" | "types">> = {
   operations: { operations: "values", domain: "values", ports: "values", vault: "types" },
 };
 
-/** What runs in browsers takes types from these, and no code. */
+/** Code for browsers may import types from these, and no code. */
 const TYPES_ONLY: Record<string, string> = {
   "packages/client": "contract",
   "packages/form": "contract",
@@ -83,7 +83,7 @@ const HTTP_NUMBERS = new Set<number>(Object.values(STATUS));
 // A round number that limits use, too.
 HTTP_NUMBERS.delete(500);
 
-/** What must not stand in the code of some files. */
+/** What the code of some files must not contain. */
 const FORBIDDEN: { where: RegExp; except?: RegExp; what: RegExp; why: string }[] = [
   {
     where: /^(packages|apps)\//,
@@ -133,7 +133,7 @@ function importsOf({ text }: SourceFile): Import[] {
   });
 }
 
-/** From a name of core's index to the room that it comes from. */
+/** Maps a name of core's index to the folder that it comes from. */
 function roomsOfCore(files: readonly SourceFile[]): Map<string, string> {
   const rooms = new Map<string, string>();
   const index = files.find(({ path }) => path === "packages/core/src/index.ts");

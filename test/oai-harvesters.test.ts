@@ -22,7 +22,7 @@ describe("one server", () => {
   afterAll(() => server.stop());
 
   it.each(names)("[OAI-HARVESTERS] %s finds nothing in an empty repository", async (name) => {
-    // One of the three calls that an error, and says so.
+    // One of the three reports that as an error.
     const found = await harvest(name, server.url).catch((error: Error) => `${error.message}`);
     if (typeof found === "string") expect(found).toMatch(/noRecordsMatch|no records/i);
     else expect(found).toEqual([]);
@@ -67,7 +67,7 @@ describe("two instances in turn, with 503s and a restart on the way", () => {
       },
     });
 
-  /** The instance that is asked next goes down, and another one comes up in its place. */
+  /** The instance that is called next goes down, and another one replaces it. */
   async function restart(): Promise<void> {
     const [first, ...others] = instances;
     await first?.server.stop();
@@ -120,7 +120,7 @@ describe.each(["sqlite", "postgres"] as const)("a harvest while records change, 
     const seen = new Set<string>();
     let query = first;
     let horizon = "";
-    // Pages are read while others erase what was not read yet, and add to the end.
+    // Pages are read while others erase unread records, and add to the end.
     for (;;) {
       const change = async () => {
         const gone = moving.pop();
@@ -137,7 +137,7 @@ describe.each(["sqlite", "postgres"] as const)("a harvest while records change, 
     }
     expect(still.filter((id) => !seen.has(id))).toEqual([]);
 
-    // Whatever changed meanwhile comes with the harvest that goes on from there.
+    // Whatever changed meanwhile is in the next harvest.
     const last = added.at(-1) ?? "";
     const next = `${first}&from=${horizon}`;
     await expect

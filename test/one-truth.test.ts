@@ -15,7 +15,7 @@ interface Rule {
   home: string;
   /** What a copy of the rule can't do without. */
   marks: readonly RegExp[];
-  /** Copies that there were, or could be: each has a mark. */
+  /** Copies that existed, or could exist: each has a mark. */
   copies: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
     name: "how long a token lives",
     home: "packages/core/src/domain/policy.ts",
     marks: [
-      // The bounds are read nowhere else, but for where settings fill them in.
+      // The bounds are read nowhere else, except where settings fill them in.
       /\btokenTtlM(?:in|ax)Ms\b(?!: read\.number)(?<!DEFAULT_POLICY\.tokenTtlM(?:in|ax)Ms)/,
       /tokens\??\.ttlMs/,
     ],

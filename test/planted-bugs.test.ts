@@ -6,7 +6,7 @@ import { plant } from "../scripts/planted-bugs/planted-bug.ts";
 import { verdictOf } from "../scripts/planted-bugs/run-suites.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** It holds the text of every function against a snapshot, and so notices any change of it, harmful or not. */
+/** It compares the text of every function with a snapshot, and so notices any change of it, harmful or not. */
 const SNAPSHOT = "packages/store-postgres/test/migrations.test.ts";
 
 describe("every planted bug", () => {

@@ -37,7 +37,7 @@ const eventsOf = async (submissionId: string, types: string) =>
 
 test("64 creates with one key at once make one submission, every time [IDEMPOTENCY-CONCURRENT]", async () => {
   const rounds = Array.from({ length: CREATE_ROUNDS }, (_, round) => round);
-  // Several keys at once, so that they share the disk's time; every key has its 64 all the same.
+  // Several keys at once, so that they share disk syncs; every key still has its 64.
   for (let from = 0; from < CREATE_ROUNDS; from += KEYS_AT_ONCE) {
     await Promise.all(rounds.slice(from, from + KEYS_AT_ONCE).map(createAtOnce));
   }
@@ -82,7 +82,7 @@ test("of 50 writes on one token one wins, and no loser's work is lost after one 
         conflictDetails: { fields: [], canAutoMerge: true },
       });
       expect([version, resumeToken]).toEqual([2, replies[winner]?.body.resumeToken]);
-      // One re-read: what the 409 told was current then, and others have written since.
+      // One re-read: what the 409 returned was current then, and others have written since.
       const current = await server.call("GET", `/submissions/${made.submissionId}`, { key: server.adminKey });
       await filled(server, current.body.resumeToken, { [`f${index}`]: `v${index}` });
     }

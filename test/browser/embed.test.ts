@@ -11,7 +11,7 @@ import { type OtherSite, startOtherSite } from "../support/other-site.ts";
 import { ROOT, read } from "../support/pages.ts";
 import { create } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** The site's own script: keeps what it heard of the forms. */
+/** The site's own script: records the events of the forms. */
 const HEARD = `globalThis.heard = [];
 for (const kind of ["ready", "saved", "completed", "refused", "submitted", "error"]) {
   addEventListener("formbridge-" + kind, ({ type, target, detail }) => heard.push({ event: type, id: target.id, ...detail }));
@@ -192,7 +192,7 @@ formbridge-form { --fb-accent: rgb(1, 120, 3); --fb-radius: 1px }`;
     const loaded = new Map<string, string>([["embed.js", dist("embed.js")]]);
     for (const [, text] of loaded) {
       const names = text.matchAll(/(?:from\s*|import\s*\(?\s*)["'`]\.\/(?:assets\/)?([\w-]+\.js)["'`]/g);
-      // Languages come one at a time, when they are wanted.
+      // Languages are loaded one at a time, when they are needed.
       for (const [, name = ""] of names)
         if (!/^[a-z]{2}-/.test(name) || name.startsWith("en-")) loaded.set(name, dist(name));
     }

@@ -1,4 +1,4 @@
-/** What people meet besides the straight way: broken uploads, a second tab, two people in one list, bad networks. */
+/** What people meet apart from the normal case: broken uploads, a second tab, two people in one list, bad networks. */
 import { createHash } from "node:crypto";
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { handOff } from "../support/handoffs.ts";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { create, filled, record } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestServer;
@@ -52,7 +52,7 @@ const saved = (where = page) => where.getByText("All changes are saved").waitFor
 const fieldsOf = async (submissionId: string): Promise<Loose> => (await record(server, submissionId)).fields;
 
 describe("a file being uploaded", () => {
-  // Two chunks; it must look like nothing in particular.
+  // Two chunks, of no recognizable file type.
   const bytes = Buffer.alloc(4_500_000, 0x01);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const chosen = { name: "scan.bin", mimeType: "application/octet-stream", buffer: bytes };
@@ -78,7 +78,7 @@ describe("a file being uploaded", () => {
     expect(await axeInBothSchemes(page)).toEqual([]);
     await page.getByRole("button", { name: "Resume scan.bin" }).click();
     await arrived(submissionId);
-    // The chunk that was under way is sent again, and none before it.
+    // The chunk in flight is sent again, and none before it.
     expect(sent.map(Number)).toEqual([0, 4_194_304, 4_194_304]);
     await page.getByRole("link", { name: "scan.bin" }).waitFor();
     expect(refused).toEqual([]);
@@ -278,7 +278,7 @@ describe("much at once", () => {
     await page.clock.runFor(2_000);
     await saved();
     expect((await fieldsOf(made.submissionId)).city).toBe("Paris");
-    // By the page's own count: a minute after it heard of the agent.
+    // By the page's own clock: a minute after it noticed the agent.
     await page.clock.runFor(120_000);
     await page.getByText("bot is still working on this form.").waitFor({ state: "detached" });
   });

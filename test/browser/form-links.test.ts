@@ -7,7 +7,7 @@ import { type Loose, startTestServer, type TestServer } from "../support/harness
 import { connectHost } from "../support/mcp.ts";
 import { create, filled } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;

@@ -1,4 +1,4 @@
-/** How a link opens: what the form needs is asked for early, and once. */
+/** How a link opens: what the form needs is requested early, and once. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { openBrowser, openPage } from "../support/browser.ts";
@@ -6,7 +6,7 @@ import { handOff } from "../support/handoffs.ts";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { create, record } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;

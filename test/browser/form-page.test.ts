@@ -5,7 +5,7 @@ import { handOff } from "../support/handoffs.ts";
 import { type Loose, startTestServer, type TestServer } from "../support/harness.ts";
 import { create, filled } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;

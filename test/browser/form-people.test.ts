@@ -7,7 +7,7 @@ import { type Loose, startTestServer, type TestServer } from "../support/harness
 import { reviewerKey } from "../support/reviews.ts";
 import { create, record } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;

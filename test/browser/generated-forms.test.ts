@@ -30,7 +30,7 @@ afterAll(async () => {
 const stored = async (submissionId: string): Promise<Loose> =>
   (await server.call("GET", `/submissions/${submissionId}`, { key: server.adminKey })).body.fields;
 
-/** Types everything into a fresh form, and answers what the API holds afterwards. */
+/** Types everything into a new form, and returns what is stored afterwards. */
 async function storedAfterTyping({ schema, typed }: GeneratedForm, index: number): Promise<unknown> {
   const id = `generated-${index}`;
   const { status, body } = await server.putIntake({ id, name: id, schema: schema as never });

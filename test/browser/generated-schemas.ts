@@ -10,7 +10,7 @@ interface Shape {
 
 export interface GeneratedForm {
   schema: Schema;
-  /** What is typed, and nothing else: some of the fields stay as they are. */
+  /** What is typed, and nothing else: some fields are left alone. */
   typed: Record<string, unknown>;
 }
 
@@ -73,7 +73,7 @@ const leaf = fc.oneof(
   { weight: 1, arbitrary: known },
 );
 
-/** Decoration that must change nothing of what is stored. */
+/** Decoration that must not change what is stored. */
 const decorated = (inner: fc.Arbitrary<Shape>): fc.Arbitrary<Shape> =>
   fc
     .tuple(
@@ -163,7 +163,7 @@ const DEFINITIONS: Schema = {
 const more = { properties: { because: { type: "string" } }, required: ["because"] };
 const isA = { properties: { choice: { const: "a" } }, required: ["choice"] };
 
-/** Fields that are drawn when another one has been answered. `choice` is "a", and `because` is typed after it. */
+/** Fields that are shown when another one has been answered. `choice` is "a", and `because` is typed after it. */
 const CONDITIONS: readonly Schema[] = [
   {},
   // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own word
@@ -193,7 +193,7 @@ const form: fc.Arbitrary<GeneratedForm> = fc
     };
   });
 
-/** An object of which nothing is typed is not there. */
+/** An object in which nothing is typed is not stored. */
 function pruned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pruned);
   if (typeof value !== "object" || value === null) return value;
@@ -202,6 +202,6 @@ function pruned(value: unknown): unknown {
   return typed.length === 0 ? undefined : Object.fromEntries(typed);
 }
 
-/** Forms of every make, the same in each run. */
+/** Forms of every kind, the same in each run. */
 export const generateForms = (count: number, seed: number): GeneratedForm[] =>
   fc.sample(form, { numRuns: count, seed });

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from "../support/harness.ts";
 import { ROOT } from "../support/pages.ts";
 import { create } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
@@ -54,7 +54,7 @@ const styleOf = (locator: Locator, names: readonly string[]) =>
     return wanted.map((name) => style[name]);
   }, names);
 
-/** What sticks out of the page at either side. */
+/** Elements that overflow the page at either side. */
 const overflowing = () =>
   page.evaluate<string[]>(`(() => {
     const width = document.documentElement.clientWidth;

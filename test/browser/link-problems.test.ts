@@ -7,7 +7,7 @@ import { createMailbox, handOff } from "../support/handoffs.ts";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { create, DAY, filled, MINUTE, submit } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;

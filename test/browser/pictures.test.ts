@@ -13,7 +13,7 @@ import { ROOT, read } from "../support/pages.ts";
 import { reviewerKey } from "../support/reviews.ts";
 import { create } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 const MAX_BYTES = 150_000;

@@ -1,4 +1,4 @@
-/** The component in an application of somebody else that is built with React itself, as the documentation shows it. */
+/** The component in a third-party application built with React, as the documentation shows it. */
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { build, type Rolldown } from "vite";
@@ -10,7 +10,7 @@ import { type OtherSite, startOtherSite } from "../support/other-site.ts";
 import { ROOT } from "../support/pages.ts";
 import { create, filled, record } from "../support/submissions.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let server: TestServer;
@@ -30,7 +30,7 @@ const ORDER = {
   required: ["name", "amount"],
 };
 
-/** Development mode: React complains of what it would let pass in production, and StrictMode mounts twice. */
+/** Development mode: React reports problems that it would ignore in production, and StrictMode mounts twice. */
 async function builtExample(): Promise<Record<string, string>> {
   const { output } = (await build({
     configFile: false,
@@ -76,7 +76,7 @@ async function open(fields: Loose): Promise<Loose> {
   complaints = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
-    // A refused submit is an answer like any other; browsers log it as an error.
+    // A refused submit is an ordinary response; browsers log it as an error.
     if (message.type() === "error" && !message.text().startsWith("Failed to load")) complaints.push(message.text());
   });
   await page.goto(`${site.url}/page.html`);

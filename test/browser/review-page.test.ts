@@ -10,7 +10,7 @@ import { createScriptedCourier } from "../support/scripted-courier.ts";
 import { create, DAY, HOUR, MINUTE, submit } from "../support/submissions.ts";
 import { announced, confirm, PDF, PNG, send } from "../support/uploads.ts";
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 const JANE = "jane@example.com";
@@ -107,7 +107,7 @@ async function problems(): Promise<unknown[]> {
   return found;
 }
 
-/** Whatever a page could leave behind. */
+/** Everything that a page could leave behind. */
 const leftBehind = (): Promise<string> =>
   page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.title, document.cookie])");
 
@@ -319,7 +319,7 @@ describe("the queue of a reviewer with a key", () => {
       await page.keyboard.type(text);
       await page.keyboard.press("Enter");
     };
-    /** Moves the focus until it is on what is wanted. */
+    /** Moves the focus until it is on the wanted element. */
     const tabTo = async (name: RegExp) => {
       for (let count = 0; count < 60; count++) {
         await page.keyboard.press("Tab");

@@ -5,7 +5,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const quoted = (path: readonly (string | number)[]): string => JSON.stringify(path.join("."));
 
-/** Fills in a form as a person does: it looks at what is drawn at a place, and uses it. */
+/** Fills in a form as a person does: it finds the control for a path, and uses it. */
 export class Robot {
   readonly #page: Page;
 
@@ -46,7 +46,7 @@ export class Robot {
     }
   }
 
-  /** A field that is not there yet: one of a schema that contains itself, an entry to be named, or one that follows. */
+  /** A field that doesn't exist yet: of a recursive schema, an entry to be named, or one that appears later. */
   async #open(path: readonly (string | number)[], name: string): Promise<void> {
     const folded = this.#page.locator(`[data-open=${quoted([...path, name])}]`);
     const entries = this.#page.locator(`[data-entries=${quoted(path)}]`);

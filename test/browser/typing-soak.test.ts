@@ -64,7 +64,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** An agent that writes twenty times a second, in fields of its own, and does not care about outages. */
+/** An agent that writes twenty times a second, in its own fields, and ignores outages. */
 async function writeAlways(submission: Submission, stopped: AbortSignal): Promise<number> {
   let written = 0;
   for (let count = 1; !stopped.aborted; count++) {
@@ -96,7 +96,7 @@ async function restartAlways(stopped: AbortSignal): Promise<number> {
   }
 }
 
-/** What is asked of a text box in the page. */
+/** The state of a text box in the page. */
 interface Input {
   value: string;
   selectionStart: number;
@@ -109,7 +109,7 @@ interface Box {
   text: string;
 }
 
-/** Types as people do: somewhere in the text, a few letters, sometimes one back. Looks at what it has typed. */
+/** Types as people do: somewhere in the text, a few letters, sometimes a backspace. Checks what it has typed. */
 class Typist {
   readonly boxes: Record<string, Box>;
   readonly #page: Page;
@@ -161,7 +161,7 @@ class Typist {
     this.#at = { box, caret };
   }
 
-  /** The focus is where it was put, the caret is where it was left, and nothing typed is gone. */
+  /** The focus and the caret are where they were, and nothing typed is lost. */
   async look(): Promise<void> {
     const at = this.#at;
     if (at === undefined) return;
@@ -219,7 +219,7 @@ describe("typing while an agent writes and the server restarts", () => {
           () => true,
           () => false,
         );
-        // What is shown as saved is stored: the server may be gone just now, but the next one has it.
+        // What is shown as saved is stored: the server may be down now, but the next one has it.
         if (isSaved) expect(await retried(stored)).toEqual(typist.expected());
         await typist.look();
       }

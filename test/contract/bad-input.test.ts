@@ -20,7 +20,7 @@ afterEach(async (context) => {
   if (context.task.name.includes("[BAD-INPUT-NO-EFFECT]")) expect(await everything(server)).toEqual(whole);
 });
 
-/** The same bytes as the body of every call that takes one. */
+/** The same bytes as the body of every call that accepts one. */
 const targets = (): [string, string][] => [
   ["POST", "/intakes/forms/submissions"],
   ["PATCH", `/resume/${token}/fields`],

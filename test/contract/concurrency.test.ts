@@ -31,7 +31,7 @@ interface Named {
   key?: string;
 }
 
-/** A write by id, that names its basis in headers or body. */
+/** A write by id that names its version in headers or body. */
 const write = (submissionId: string, { headers = {}, body = {}, key }: Named = {}): Promise<Reply> =>
   server.call("PATCH", `/submissions/${submissionId}/fields`, {
     headers,

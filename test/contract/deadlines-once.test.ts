@@ -32,7 +32,7 @@ it.each(stores)(
       }
       server.clock.advance(MINUTE);
     }
-    // A warning at 80 %; an end at 100 % and what is left to clocks that differ.
+    // A warning at 80 %; an end at 100 % plus the tolerated clock skew.
     expect(seen).toEqual({ warned: [81], expired: [101] });
     expect(await told(submissionId, "submission.ttl_warning")).toHaveLength(1);
     expect(await told(submissionId, "submission.expired")).toHaveLength(1);
@@ -48,7 +48,7 @@ it.each(stores)(
     expect(await sweep()).toMatchObject({ expired: 1, warned: 0, erased: 0 });
     expect((await read(server, submissionId, server.adminKey)).body).toMatchObject({ state: "expired", expiredAt });
     expect((await told(submissionId, "submission.expired"))[0].payload).toMatchObject({ expiredAt });
-    // It was kept from its end on, not from the moment that somebody noticed.
+    // It was kept from its end on, not from when somebody noticed.
     server.clock.advance(2);
     expect(await sweep()).toMatchObject({ expired: 0, erased: 1 });
     for (let round = 0; round < 3; round++) expect(await sweep()).toMatchObject({ expired: 0, warned: 0, erased: 0 });

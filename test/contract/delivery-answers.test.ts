@@ -107,7 +107,7 @@ it("[DELIVERY-WAIT-RECORDED] a response of submitted stays so, whenever the deli
   const { resumeToken, submissionId } = await filled(intake);
   const first = await submit(server, resumeToken, "submit-stays");
   expect(first.body.state).toBe("submitted");
-  // As far as the store's clock goes, the caller's time is over now.
+  // By the store's clock, the caller's waiting time is over now.
   server.clock.advance(250);
   courier.release();
   await finalized(submissionId);

@@ -165,7 +165,7 @@ describe("[AUDIT-F33] one attempt at a time", () => {
       expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
       await until(() => courier.held() === 1);
       expect((await retryById(submissionId)).body.error).toMatchObject({ type: "conflict", retryable: true });
-      // What is due by now was claimed before this one.
+      // Jobs that are due by now were claimed before this one.
       const fence = await created(server, await delivered(), { body: { initialFields: { name: "Ada" } } });
       await submit(server, fence.resumeToken, `fence-${round}`, { headers: { prefer: "wait=10" } });
       await once(fence.submissionId, ({ state }) => state === "finalized");

@@ -79,7 +79,7 @@ describe("a server that may deliver to its own network", () => {
     expect(names.toSorted()).toEqual(["callback.json", "nats.json", "rabbitmq.json", "redis.json", "webhook.json"]);
     for (const name of names) {
       const definition = JSON.parse(readFileSync(new URL(name, folder), "utf8"));
-      // A function is served only by the program that has it.
+      // A callback is served only by the program that has it.
       expect((await server.putIntake(definition)).status, name).toBe(name === "callback.json" ? 422 : 201);
     }
     const bad = { kind: "queue" as const, url: "amqp://", headers: { Host: "x" } };

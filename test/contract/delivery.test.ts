@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 beforeEach(() => courier.sent.splice(0));
 
-/** A fresh intake with a destination of its own. */
+/** A new intake with its own destination. */
 async function delivered(destination: Partial<Destination> = {}, rest: Loose = {}): Promise<string> {
   intakes += 1;
   const id = `delivered-${intakes}`;
@@ -27,7 +27,7 @@ async function delivered(destination: Partial<Destination> = {}, rest: Loose = {
   return id;
 }
 
-/** Created and submitted, without waiting for what comes of it. */
+/** Created and submitted, without waiting for the outcome. */
 async function sent(intakeId: string): Promise<Loose> {
   const made = await created(server, intakeId, { body: { initialFields: { name: "Ada" } } });
   const reply = await submit(server, made.resumeToken, `submit-${made.submissionId}`, {

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
-/** RFC 8785, for the values of a history: sorted keys, no space. Written here again so that nothing of ours proves itself. */
+/** RFC 8785 for the values of a history: sorted keys, no space. Written again here, so that our code doesn't check itself. */
 function canonical(value: Loose): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

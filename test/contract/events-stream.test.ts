@@ -139,7 +139,7 @@ describe("live", () => {
     await stream.close();
   });
 
-  /** Where a reader is let in by something, and how that is revoked. */
+  /** What gives a reader access, and how that is revoked. */
   const revocations: Record<string, (made: Loose) => Promise<Revocable>> = {
     async session({ submissionId, resumeToken }) {
       const handoff = await handOff(server, resumeToken);

@@ -249,7 +249,7 @@ describe("pages and time", () => {
     for (let round = 0; round < 3; round++) await server.server.core.operations.sweep();
     const after = await eventsOf(server, id);
     expect(after.slice(0, before.length)).toEqual(before);
-    // The sweeps forgot the recorded answers, and say so.
+    // The sweeps removed the recorded responses, and wrote events about it.
     const forgotten = new Set(typesOf(after.slice(before.length)));
     expect(forgotten).toEqual(new Set(["idempotency.key.expired"]));
   });

@@ -18,7 +18,7 @@ afterAll(() => server.stop());
 const reviewer = (id: string, metadata?: Record<string, unknown>): Promise<string> =>
   server.makeKey({ roles: ["reviewer"], actor: { kind: "human", id, ...(metadata && { metadata }) } });
 
-/** A fresh intake with these gates. */
+/** A new intake with these gates. */
 async function gated(...approvalGates: ApprovalGate[]): Promise<string> {
   intakes += 1;
   const id = `gated-${intakes}`;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A submission that waits for Jane, and the code that she was sent. */
+/** A submission that waits for Jane, and the code that was mailed to her. */
 async function mailed(request: Loose = {}): Promise<{ made: Loose; handoff: Loose; code: string }> {
   const made = await create(server, "forms");
   const handoff = await handOff(server, made.resumeToken, { kind: "magic_link", recipientEmail: EMAIL, ...request });

@@ -147,7 +147,7 @@ describe("making a hand-off", () => {
 });
 
 describe("as an image", () => {
-  /** The pixels of a PNG as ours are: 8 bits of grey, no filter. */
+  /** The pixels of a PNG as we write it: 8 bits of grey, no filter. */
   function pixelsOf(png: Buffer): { size: number; rgba: Uint8ClampedArray } {
     const size = png.readUInt32BE(16);
     const length = png.readUInt32BE(33);
@@ -160,7 +160,7 @@ describe("as an image", () => {
     return { size, rgba };
   }
 
-  /** The modules of an SVG as ours are: unit squares, drawn one after the other. */
+  /** The modules of an SVG as we write it: unit squares, one after another. */
   function drawn(svg: string): { size: number; rgba: Uint8ClampedArray } {
     const scale = 4;
     const modules = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]);

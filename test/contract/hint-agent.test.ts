@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A person who opens the link and fills in what only they may. */
+/** A person who opens the link and fills in the human-only fields. */
 async function fillByHand(handoff: Loose, { byHuman = {} }: Bag): Promise<void> {
   const visitor = await visit(server, handoff, { kind: "human", id: "grace" });
   const { version } = await record(server, handoff.submissionId);

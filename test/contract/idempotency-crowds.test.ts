@@ -28,7 +28,7 @@ async function ownDatabase(): Promise<TestDatabase> {
 /** One of the instances that share a PostgreSQL. */
 const startOn = ({ url }: TestDatabase, env: Record<string, string> = {}): Promise<TestServer> =>
   start({
-    // Nothing of its own: the URL wins.
+    // No settings of its own: the URL wins.
     store: "memory",
     fakeClock: false,
     env: { FORMBRIDGE_DATABASE_URL: url, FORMBRIDGE_SECRET: "a secret of every test instance", ...env },
@@ -44,7 +44,7 @@ function tally(replies: readonly Reply[]): Record<string, number> {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** The replays that the history tells of, however many pages they are. */
+/** The replays in the history, however many pages they are. */
 async function replaysOf(server: TestServer, submissionId: string): Promise<Record<string, unknown>[]> {
   const payloads: Record<string, unknown>[] = [];
   for (let after = ""; ; ) {
@@ -181,12 +181,12 @@ describe("a caller that waits for a key's holder", () => {
     const server = await startOn(database, { ...WAIT, FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS: "20" });
     const { resumeToken } = await created(server, "forms", { body: { initialFields: { name: "Ada" } } });
     const body = { idempotencyKey: idempotencyKey("elsewhere") };
-    // As somebody does whose commit is under way: others read records and can't write them.
+    // Like a commit in flight: others can read records but not write them.
     await database.query("BEGIN");
     await database.query("LOCK TABLE formbridge.records IN SHARE ROW EXCLUSIVE MODE");
     await expectLocked(() => submit(server, resumeToken, "elsewhere"));
     await expectLocked(() => create(server, "forms", { body }));
-    // Whoever waits goes on when the holder is done.
+    // Waiting callers continue when the holder is done.
     const patient = [submit(server, resumeToken, "elsewhere"), create(server, "forms", { body })];
     await database.query("ROLLBACK");
     expect((await Promise.all(patient)).map(({ status }) => status)).toEqual([200, 201]);

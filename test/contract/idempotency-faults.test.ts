@@ -18,7 +18,7 @@ async function start(options: ServerOptions): Promise<TestServer> {
   return server;
 }
 
-/** Holds the next commits until the latch opens; tells how many came. */
+/** Holds the next commits until the latch opens; counts them. */
 function holdCommits(server: TestServer) {
   const { store } = server.server.core.backend;
   const latch = createLatch();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const filled = { body: { initialFields: { name: "Ada" } } };
-/** Written with the refusal: nobody has to wait for a flush. */
+/** Written with the refusal: no flush is needed. */
 const conflictsOf = (submissionId: string) =>
   eventsOf(server, submissionId, "stream=idempotency&types=idempotency.conflict");
 
@@ -53,7 +53,7 @@ describe("a submit whose response got lost", () => {
     const mended = await setFields(server, body.resumeToken, { name: "Bea" }, { key: agentKey });
     const again = await submit(server, mended.body.resumeToken, "reviewed-once", { key: agentKey });
     expect([again.status, again.body.error.type]).toEqual([409, "conflict"]);
-    // The token of the original still gets the answer of the original.
+    // The original's token still gets the original's response.
     const original = await submit(server, resumeToken, "reviewed-once", { key: agentKey });
     expect(original.body).toEqual({ ...sent.body, _idempotent: true });
   });
@@ -171,7 +171,7 @@ it("[AUDIT-F20] a replayed create does not count against the limit of creates, a
     expect((await create(limited, "forms", { body: { ...body, ttlMs: 3_600_000 } })).status).toBe(409);
     expect((await create(limited, "forms")).status).toBe(201);
     expect((await create(limited, "forms")).status).toBe(429);
-    // Whoever has used up the limit still gets the answer that it has earned.
+    // A caller who has used up the limit still gets its recorded response.
     expect((await create(limited, "forms", { body })).status).toBe(200);
   } finally {
     await limited.stop();

@@ -13,7 +13,7 @@ describe("how long a response is kept", () => {
   });
   afterAll(() => server.stop());
 
-  /** Sets a field under a key, and says what the key does `later`. */
+  /** Sets a field under a key, and returns what the key does `later`. */
   async function keyAfter(intakeId: string, later: number): Promise<"kept" | "free"> {
     const { resumeToken } = await created(server, intakeId);
     const move = { body: { idempotencyKey: "kept?" } };

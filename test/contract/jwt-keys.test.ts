@@ -49,7 +49,7 @@ it("[JWT-KEYS-ROTATED] a new key is found when a token names it, and the withdra
   expect(await status(before)).toBe(200);
   await scene.issuer.rotate();
   scene.server.clock.advance(COOLDOWN);
-  // Until somebody names the new key, or the old ones are due, they count.
+  // Until a token names the new key, or the old ones are too old, they are used.
   expect(await status(before)).toBe(200);
   expect(await status(token())).toBe(200);
   expect(scene.issuer.fetches()).toBe(2);
@@ -112,7 +112,7 @@ it("[JWT-KEYS-NONE] without keys an unreachable issuer is a retryable 503, and s
   expect(JSON.stringify(reply.body)).not.toContain(scene.issuer.url);
   expect(await status(token())).toBe(503);
   expect(scene.issuer.fetches()).toBe(1);
-  // Whoever has a key does not depend on the issuer.
+  // A caller with an API key does not depend on the issuer.
   expect(await status(scene.server.adminKey)).toBe(200);
   expect((await scene.server.call("GET", "/readyz")).status).toBe(200);
   scene.issuer.answer(undefined);

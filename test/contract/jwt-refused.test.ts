@@ -19,7 +19,7 @@ const use = (key: string): Promise<Reply> => scene.server.call("GET", "/submissi
 const seconds = (): number => Math.floor(scene.server.clock.now() / 1000);
 const good = (claims: Record<string, unknown> = {}): Promise<string> => scene.token("admin", { claims });
 
-/** The same status, body and headers as a wrong key, but for what differs with each request. */
+/** The same status, body and headers as for a wrong key, except for what differs with each request. */
 async function expectRefused(token: string): Promise<void> {
   const plain = ({ status, body, headers: { date, "x-request-id": id, ...headers } }: Reply) => ({
     status,
@@ -169,7 +169,7 @@ describe("signatures", () => {
           await expectRefused(await scene.token("admin", { key: own, header: { ...header, kid: named } }));
         }
       }
-      // Beside a good signature they change nothing either.
+      // With a valid signature they change nothing either.
       const harmless = await scene.token("admin", { header: { jwk: own.publicJwk, jku: url, x5u: url } });
       expect((await use(harmless)).status).toBe(200);
       expect(visits).toBe(0);

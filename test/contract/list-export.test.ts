@@ -68,7 +68,7 @@ it("[LISTS-EXPORT] [LISTS-EXPORT-RIGHTS] is read no faster than its client, and 
       answer.pause();
       answer.on("error", () => resolve("aborted"));
       answer.on("end", () => resolve("complete"));
-      // Nobody reads: what was not asked for yet is asked for with a key that is gone by then.
+      // Nobody reads: pages that weren't requested yet are requested with a key that is revoked by then.
       server.call("DELETE", `/keys/${made.body.keyId}`, { key: server.adminKey }).then(() => answer.resume(), reject);
     }).on("error", reject);
   });

@@ -11,7 +11,7 @@ const secrets = new Set<string>([adminKey]);
 let server: ServerProcess;
 let output: string;
 
-/** A call whose secrets are gathered: what goes in and what comes out. */
+/** A call whose secrets are collected: what is sent and what is returned. */
 async function call(
   method: string,
   path: string,
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Everything a client does in a long day, mistakes included. */
+/** Everything that a client does in a long day, mistakes included. */
 async function drive(): Promise<void> {
   await call("PUT", "/intakes/private", {
     headers: admin,
@@ -124,7 +124,7 @@ async function drive(): Promise<void> {
   await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { "x-long": `${adminKey}${"x".repeat(20_000)}` } });
 }
 
-/** A link, a session in header and cookie, and what goes wrong with them. */
+/** A link, a session in header and cookie, and their errors. */
 async function handOver(token: string, path: string): Promise<void> {
   const { body: made } = await call("POST", `/resume/${token}/handoffs`, {
     body: { actor, message: "a private word" },

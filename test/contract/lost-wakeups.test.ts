@@ -1,4 +1,4 @@
-/** Wake-ups are hints. Here every one of them is lost, as when the process that committed dies before it notifies. */
+/** Notifications are hints. Here every one of them is lost, as when the committing process dies before it notifies. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { AGENT, created, setFields } from "../support/moves.ts";

@@ -68,7 +68,7 @@ describe("an agent's path through a submission", () => {
       await host.call("formbridge_note_status", { resumeToken: token }),
       await server.call("GET", `/resume/${token}`),
     ];
-    // The same but for the hints, which are in words of the tools.
+    // The same except for the hints, which name tools.
     const actions = (told: Loose) => told.error.nextActions.map(({ action }: Loose) => action);
     expect(actions(body)).toEqual(actions(overHttp.body));
     const { proposal, nextActions: _hints, ...error } = body.error;

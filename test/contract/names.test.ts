@@ -51,7 +51,7 @@ it("[NAMES-SECRETS] tokens and keys are random from their first character on", a
   for (const token of tokens) expect(token).toMatch(new RegExp(RESUME_TOKEN_PATTERN));
   expect(new Set(tokens).size).toBe(40);
   expect([...tokens].sort()).not.toEqual(tokens);
-  // A time-ordered secret would begin alike within a second.
+  // Time-ordered secrets would begin the same within a second.
   expect(new Set(tokens.map((token) => token.slice(5, 9))).size).toBeGreaterThan(35);
   expect(botKey).toMatch(new RegExp(API_KEY_PATTERN));
 });

@@ -55,7 +55,7 @@ it("[NOTICES-HOOK] a program is notified of what waits, escalates, comes back an
 
 it("[NOTICES-HOOK] is sent again with the same id and body, until it is accepted or given up", async () => {
   const intakeId = await gated(server, [{ name: "legal", reviewers: {} }]);
-  // Each submission under review keeps one job: its token lapses some day.
+  // Each submission under review keeps one job: its token lapses eventually.
   const others = (await server.server.core.backend.jobs.count()) + 2;
   courier.next(intakeId, { kind: "failed", error: "503" }, { kind: "failed", error: "503", retryAfterMs: HOUR });
   await submitted(server, intakeId);

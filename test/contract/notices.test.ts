@@ -128,7 +128,7 @@ describe("mail that fails", () => {
   it("[NOTICES-RETRIED] is retried with a new link, and given up in the end", async () => {
     const intake = await gated(server, [{ name: "check", reviewers: { roles: ["admin"], emails: [JANE] } }]);
     post.broken = true;
-    // A submission under review keeps one more job: its token lapses some day.
+    // A submission under review keeps one more job: its token lapses eventually.
     const others = (await jobs()) + 1;
     await submitted(server, intake);
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -183,7 +183,7 @@ describe("mail that fails", () => {
       const intake = await gated(plain, [{ name: "check", reviewers: { roles: ["admin"], emails: [JANE] } }]);
       const { state, submissionId: id } = await submitted(plain, intake);
       expect(state).toBe("needs_review");
-      // Only the one for the day its token lapses.
+      // Only the job for when its token lapses.
       expect(await plain.server.core.backend.jobs.count()).toBe(1);
       expect((await review(plain, id, plain.adminKey)).body.state).toBe("finalized");
     } finally {

@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from "../support/harness.ts";
 import { Answers, all, dateOf, errorOf, finalize, identifiers, library, resumption } from "../support/oai.ts";
 
 const SECOND = 1000;
-/** PostgreSQL tells a horizon that is a little behind the clock, which stands still here. */
+/** PostgreSQL's horizon is a little behind the clock, which stands still here. */
 const STEP = 2 * SECOND;
 const DAY = 86_400_000;
 const DOMAIN = "forms.example.org";

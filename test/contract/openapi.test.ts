@@ -204,7 +204,7 @@ describe("the responses", () => {
     ]);
   }
 
-  /** Which headers of an answer the document has to describe. */
+  /** Which headers of a response the document must describe. */
   const describedHeaders = ({ headers }: Reply): string[] =>
     Object.keys(document.components.headers).filter((name) => headers[name.toLowerCase()] !== undefined);
 
@@ -319,7 +319,7 @@ describe("the responses", () => {
     await watched("GET", `/submissions/${id}/events?limit=1`, { key, headers: { accept: "application/x-ndjson" } });
     for (const [method, path, reply] of seen) expectDeclared(method, path, reply);
     const sentHeaders = new Set(seen.flatMap(([, , reply]) => describedHeaders(reply)));
-    // A 405 belongs to no operation; limits have a test of their own.
+    // A 405 belongs to no operation; limits have their own test.
     const elsewhere = ["Allow", "RateLimit", "RateLimit-Policy", "Retry-After"];
     expect(
       Object.keys(document.components.headers).filter((name) => !sentHeaders.has(name) && !elsewhere.includes(name)),

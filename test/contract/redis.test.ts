@@ -94,7 +94,7 @@ describe("a Redis that dies", () => {
     expect((await set()).body).toEqual({ ...first.body, _idempotent: true });
     expect((await send()).body).toEqual({ ...sent.body, _idempotent: true });
     expect(performance.now() - began).toBeLessThan(2_000);
-    // What is not recorded is refused: nobody could keep two of them apart.
+    // A call without a record is refused: two of them could not be kept apart.
     expect((await create(server, newKey())).status).toBe(503);
   });
 
@@ -185,7 +185,7 @@ it("[AUDIT-F29] a retry is answered at once although the instance that executed 
   const revived = Promise.withResolvers<void>();
   const [early, late] = [newKey(), newKey()];
   let reached = 0;
-  // It commits, and is never heard of again: nobody releases its lock.
+  // It commits and then dies: nobody releases its lock.
   store.commit = async (change) => {
     reached += 1;
     if (change.key?.ref.hash === sha256(early)) await committed.promise;

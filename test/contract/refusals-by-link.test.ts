@@ -1,4 +1,4 @@
-/** The other ways to a submission: review links, hand-off links and codes, signed URLs. Their refusals tell what a key's would. */
+/** The other ways to reach a submission: review links, hand-off links and codes, signed URLs. Their refusals say as much as a key's. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NEXT_ACTIONS, type NextActionName } from "../../packages/contract/src/errors.ts";
 import { createMailbox, handOff, inLink, type Mailbox, openSession } from "../support/handoffs.ts";
@@ -27,14 +27,14 @@ afterAll(() => server.stop());
 
 interface Refusal {
   reply: Pick<Reply, "status" | "body" | "headers">;
-  /** Of which submission; absent: of none that is known. */
+  /** Which submission it is about; absent: no known one. */
   id?: string;
 }
 
 interface Row {
   name: string;
   expected: [status: number, type: string];
-  /** Everything, or that there is such a submission. */
+  /** Everything, or only that the submission exists. */
   tells: "all" | "id" | "nothing";
   action: NextActionName;
   refuse: () => Promise<Refusal>;

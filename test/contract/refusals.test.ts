@@ -30,12 +30,12 @@ interface Row {
   type: ErrorType;
   status: number;
   intake?: string;
-  /** Whose key calls; the creator's when absent. */
+  /** Whose key is used; by default the creator's. */
   by?: "viewer" | "admin";
-  /** Brings the submission to where the call is refused. */
+  /** Brings the submission into the state in which the call is refused. */
   prepare?: (made: Loose) => Promise<unknown>;
   call: (made: Loose) => [method: string, suffix: string, options: CallOptions];
-  /** Is the current token told? */
+  /** Does the response include the current token? */
   token: boolean;
   action: NextActionName;
 }
@@ -308,11 +308,11 @@ it.each(ROWS)("[AUDIT-F22] $type ($name) has state, version, token and what to d
   const actions = error.nextActions.map(({ action }: Loose) => action);
   expect(actions).toContain(row.action);
   for (const action of actions) expect(Object.keys(NEXT_ACTIONS)).toContain(action);
-  // What is locked or over can't be handed to anybody.
+  // A locked or ended submission can't be handed over.
   if (row.prepare !== undefined) expect(actions).not.toContain("request_handoff");
 });
 
-/** What can't concern a known submission, or has tests of its own that make the trouble it takes. */
+/** Refusals that can't concern a known submission, or have their own tests. */
 const ELSEWHERE: readonly ErrorType[] = [
   "token_invalid",
   "unauthorized",

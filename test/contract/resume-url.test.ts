@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Makes a call, and keeps its answer for the check. */
+/** Makes a call, and keeps its response for the check. */
 async function watched(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
   const reply = await server.call(method, path, options);
   replies.push(reply);

@@ -28,7 +28,7 @@ const fileOf = (folder: string, id: string): string => join(folder, "default", "
 const ownFile = (id: string): string => fileOf(join(server.folder, "archive"), id);
 const documentOf = (path: string): Loose => JSON.parse(readFileSync(path, "utf8"));
 const erase = (id: string) => server.call("POST", `/submissions/${id}/erase`, { key: server.adminKey, body: {} });
-/** Does this just before the server reads a history for the next time, to archive it. */
+/** Runs this just before the server next reads a history to archive it. */
 function beforeHistory(work: () => Promise<unknown>): void {
   const { events } = server.server.core.backend;
   const { read: reading } = events;

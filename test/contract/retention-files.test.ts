@@ -11,7 +11,7 @@ async function start(env: Record<string, string> = {}): Promise<void> {
   await server.putIntake({ id: "files", schema: FILES_SCHEMA, retention: { deleteAfterMs: 30 * DAY } });
 }
 
-/** A submission with a confirmed file, and one that was sent and never confirmed; another's file lies beside them. */
+/** A submission with a confirmed file, and one that was sent but never confirmed; another submission's file is stored beside them. */
 async function withFiles() {
   const other = await walk(server, { field: "pdf", bytes: PDF });
   const own = await walk(server, { field: "pdf", bytes: PDF });
@@ -21,7 +21,7 @@ async function withFiles() {
   expect((await fetch(url)).status).toBe(200);
   return { other, own, open, url, token: open.resumeToken as string };
 }
-/** The uploads that something lies there of. */
+/** The uploads of which something is stored. */
 const idsAtRest = (): string[] =>
   [...new Set(filesAtRest(server).flatMap((name) => /upl_[\w-]+/.exec(name)?.[0] ?? []))].sort();
 const cancel = (token: string) => server.call("DELETE", `/resume/${token}`, { body: { actor: AGENT } });

@@ -30,7 +30,7 @@ const byId = async (id: string): Promise<Loose> => (await read(server, id, serve
 const fields = { name: SECRET, note: `note of ${SECRET}` };
 const actor = { ...HUMAN, id: SECRET, name: `Dr. ${SECRET}` };
 
-/** Finalized, with everything that can tell of a person. */
+/** Finalized, with everything that can identify a person. */
 async function finalized(intakeId = "forms"): Promise<Loose> {
   const key = idempotencyKey(`made-${crypto.randomUUID()}`);
   const made = await created(server, intakeId, { body: { actor, initialFields: fields, idempotencyKey: key } });

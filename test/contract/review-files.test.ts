@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A submission with two attachments that waits for a reviewer, and the link that was mailed. */
+/** A submission with two attachments that waits for a reviewer, and the mailed link. */
 async function waiting(): Promise<{ id: string; link: string; uploadId: string }> {
   const { submissionId: id, token, uploadId } = await walk(server, { field: "pdf", bytes: PDF, filename: "w9.pdf" });
   const again = await announced(server, token, { field: "many", bytes: PDF, filename: 'a"b.pdf' });

@@ -36,7 +36,7 @@ const decide = (link: string, body: Loose = {}): Promise<Reply> =>
   server.call("POST", `/reviews/${link}`, { body: { decision: "approved", ...body } });
 const look = async (id: string): Promise<Loose> => (await read(server, id, server.adminKey)).body;
 
-/** A submission that waits, with the links that were mailed. */
+/** A submission under review, with the mailed links. */
 async function asked(gates: ApprovalGate[] = [byMail()], more: Loose = {}) {
   const { fields, ...definition } = more;
   const intake = await gated(server, gates, definition);

@@ -23,7 +23,7 @@ const queue = async (key: string, query = ""): Promise<Loose> => {
 const idsIn = async (key: string, query = ""): Promise<string[]> =>
   (await queue(key, query)).items.map(({ submissionId }: Loose) => submissionId);
 
-/** Submitted one after the other; answers the ids. */
+/** Submitted one after another; returns the ids. */
 async function waiting(intake: string, count: number): Promise<string[]> {
   const ids = [];
   for (let made = 0; made < count; made++) {

@@ -4,7 +4,7 @@ import { startTestServer } from "../support/harness.ts";
 import { AGENT, create, created, createLatch, idempotencyKey, setFields, until } from "../support/moves.ts";
 import { openStream } from "../support/sse.ts";
 
-/** An orchestrator does not wait for ever. */
+/** An orchestrator does not wait forever. */
 const soon = (stopped: Promise<void>): Promise<void> =>
   Promise.race([
     stopped,

@@ -83,7 +83,7 @@ describe("locked", () => {
 });
 
 describe("delivery", () => {
-  /** What the commits that `act` makes of one submission do to its jobs, each with the state that it is committed with. */
+  /** What the commits of `act` do to the jobs of one submission, each with the state it commits. */
   async function jobsIn(submissionId: string, act: () => Promise<Reply>) {
     const { store } = server.server.core.backend;
     const { commit } = store;
@@ -225,7 +225,7 @@ describe("races", () => {
       const { state } = await record(server, submissionId);
       const types = await eventTypes(server, submissionId);
       const count = (type: string): number => types.filter((known) => known === type).length;
-      // A rejected submission may still be cancelled; nothing else goes together.
+      // A rejected submission may still be cancelled; no other combination succeeds.
       expect(["finalized", "rejected", "cancelled"]).toContain(state);
       expect(count("review.approved") + count("review.rejected")).toBeLessThanOrEqual(1);
       if (state === "finalized") expect(replies.map((reply) => reply.status)).toEqual([200, expect.anything(), 409]);

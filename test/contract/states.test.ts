@@ -41,7 +41,7 @@ const validate = (token: string): Promise<Reply> => server.call("POST", `/resume
 const review = (submissionId: string, body: object): Promise<Reply> =>
   server.call("POST", `/submissions/${submissionId}/review`, { key: reviewer, body });
 
-/** A rejected submission, and the token that mends it. */
+/** A rejected submission, and the token to correct it with. */
 async function rejected(): Promise<Loose> {
   const { submissionId } = await submitted(server, "gated");
   expect((await review(submissionId, { decision: "rejected", reasons: ["too short", "unsigned"] })).status).toBe(200);

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const headers = { "idempotency-key": "set-with-a-key-that-is-secret" };
   const fields = { ssn: "987-65-4321", people: [{ pin: "pin-55555" }] };
   const set = await filled(server, made.resumeToken, fields, { key, headers });
-  // Wrong values are validated, recorded and told too.
+  // Invalid values are validated, recorded and reported too.
   const wrong = await filled(server, set.resumeToken, { age: "age-is-no-number" });
   await server.call("POST", `/resume/${wrong.resumeToken}/validate`);
   await submit(server, wrong.resumeToken);

@@ -220,7 +220,7 @@ describe("a submission's time", () => {
     server.clock.advance(MINUTE + 31 * SECOND);
     await sweep();
     await sweep();
-    // A list reads no submission one by one: it shows what the sweeper made of it.
+    // A list doesn't read submissions one by one: it shows what the sweep stored.
     const listed = await server.call("GET", "/submissions?state=expired&limit=1000", { key: server.adminKey });
     expect(listed.body.items.map((item: { submissionId: string }) => item.submissionId)).toContain(submissionId);
     expect((await eventTypes(server, submissionId)).filter((type) => type === "submission.expired")).toHaveLength(1);

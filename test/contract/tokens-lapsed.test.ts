@@ -203,7 +203,7 @@ describe("over MCP, status after the token has lapsed", () => {
     await host.close();
     expect(await eventTypes(server, made.submissionId)).not.toContain("handoff.resumed");
     const read = await session.call("GET", "");
-    // However many asked at once, the token was renewed once.
+    // However many asked at the same time, the token was renewed once.
     expect(read.body.version).toBe(2);
     expect((await session.fill({ name: "Ada" }, 2)).status).toBe(200);
   });

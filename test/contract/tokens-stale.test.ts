@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A submission that a human wrote to after the agent had looked: the agent's token is stale. */
+/** A submission that a human wrote to after the agent had read it: the agent's token is stale. */
 async function overtaken(intakeId: string, mine: object, theirs: object): Promise<Loose> {
   const made = await create(server, intakeId, { fields: mine as Record<string, unknown> });
   const current = await filled(server, made.resumeToken, theirs as Record<string, unknown>, { body: { actor: HUMAN } });

@@ -92,7 +92,7 @@ describe("which tokens there are", () => {
 });
 
 describe("rotation", () => {
-  /** The token before no longer writes, the new one is another, and the version grew by one. */
+  /** The previous token can no longer write, the new one is different, and the version is one higher. */
   async function expectRotated(before: Loose, after: Loose): Promise<void> {
     expect(after.resumeToken).toMatch(new RegExp(RESUME_TOKEN_PATTERN));
     expect(after.resumeToken).not.toBe(before.resumeToken);

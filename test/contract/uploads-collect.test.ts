@@ -27,7 +27,7 @@ afterEach(() => server.stop());
 
 const pdf = { field: "pdf", bytes: PDF };
 const runJobs = async () => await server.server.worker.jobs?.drain();
-/** Moves the clock, and does what has become due. */
+/** Moves the clock, and runs what has become due. */
 async function after(ms: number): Promise<void> {
   server.clock.advance(ms);
   await server.server.core.operations.sweep();
@@ -114,7 +114,7 @@ it("[UPLOADS-COLLECTED] a file that was refused leaves neither bytes nor a job t
 });
 
 it("[UPLOADS-ORPHANS] files that no submission refers to are found and removed, and no others", async () => {
-  // How old a file is, its storage tells; here every file is old enough.
+  // The storage reports the age of a file; here every file is old enough.
   await server.stop();
   server = await startTestServer({ env: { FORMBRIDGE_UPLOAD_GRACE_MS: "0", FORMBRIDGE_UPLOAD_TTL_MS: "1" } });
   await server.putIntake({ id: "files", schema: FILES_SCHEMA });

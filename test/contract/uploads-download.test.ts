@@ -25,7 +25,7 @@ const download = async (url: string, headers: Record<string, string> = {}) => {
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
-/** How often this process, which runs the server, has a file open. */
+/** How many files this process, which runs the server, has open. */
 const openFiles = (uploadId: string): number =>
   readdirSync("/proc/self/fd").filter((descriptor) => {
     try {
@@ -137,7 +137,7 @@ describe("a confirmed file", () => {
     const { token, uploadId } = await walk(server, { field: "any", bytes, mimeType: "text/plain" });
     const { url } = (await server.call("GET", `/resume/${token}/uploads/${uploadId}`)).body;
     const { hostname, port, pathname, search } = new URL(url);
-    // What is left open is closed some day, with a warning.
+    // Anything left open is closed eventually, with a warning.
     const warnings: string[] = [];
     const note = ({ message }: Error) => void warnings.push(message);
     process.on("warning", note);
@@ -145,7 +145,7 @@ describe("a confirmed file", () => {
       const socket = connect(Number(port), hostname).on("error", () => {});
       await once(socket, "connect");
       socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      // Gone a little later each time: before the answer, while it is being made, while it comes.
+      // Disconnects a little later each time: before the response, while it is prepared, while it arrives.
       for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setImmediate(resolve));
       socket.resetAndDestroy();
     }

@@ -27,7 +27,7 @@ const CLAIMS: Pick<FileToSend, "field" | "mimeType" | "filename">[] = [
   { field: "office", mimeType: "application/msword", filename: "letter.doc" },
 ];
 
-/** Whatever was taken: its bytes are those of the digest, and no browser shows them. */
+/** Whatever was accepted: its bytes match the digest, and no browser displays them. */
 async function expectSavedOnly({
   submissionId,
   uploadId,

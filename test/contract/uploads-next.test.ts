@@ -26,7 +26,7 @@ const announcing = async (file: Loose): Promise<Reply> =>
 const patch = (signed: Loose, headers: Record<string, string>): Promise<Reply> =>
   server.call("PATCH", signed.resumable.url.slice(server.url.length), { raw: PDF, headers: { ...TUS, ...headers } });
 
-/** Every way in which an upload is refused to a caller who knows its submission. */
+/** Every way in which an upload is refused for a caller who knows its submission. */
 const REFUSALS: [string, () => Promise<Loose>][] = [
   ["a field that is not there", () => announcing({ field: "nope" })],
   ["a field that takes no file", () => announcing({ field: "name" })],

@@ -105,7 +105,7 @@ describe("an upload that is abandoned", () => {
   });
 
   it("[UPLOADS-ABANDON] while its bytes arrive: they leave nothing behind, and the sender gets an error", async () => {
-    // Without a worker: nobody else removes them.
+    // Without a worker: nothing else removes them.
     await server.stop();
     server = await startTestServer();
     await server.putIntake({ id: "files", schema: FILES_SCHEMA });

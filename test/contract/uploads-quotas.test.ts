@@ -12,7 +12,7 @@ async function start(env: Record<string, string>, store?: "sqlite"): Promise<voi
   await server.putIntake({ id: "files", schema: FILES_SCHEMA });
 }
 
-/** Announces so many bytes in a submission of its own. */
+/** Announces this many bytes in a new submission. */
 async function announceNew(sizeBytes: number, key?: string): Promise<Reply> {
   const made = await create(server, "files", key === undefined ? {} : { key });
   return await announce(server, made.resumeToken, { field: "any", bytes: PDF, sizeBytes });

@@ -33,7 +33,7 @@ const patch = (signed: Loose, offset: number, bytes: Buffer, headers: Record<str
     headers: { ...TUS, "content-type": "application/offset+octet-stream", "upload-offset": String(offset), ...headers },
   });
 
-/** A PATCH that promises the rest of the file and goes away in the middle. */
+/** A PATCH that announces the rest of the file and disconnects in the middle. */
 async function breakOff(signed: Loose, offset: number, part: Buffer): Promise<void> {
   const { hostname, port, pathname, search } = new URL(signed.resumable.url);
   const socket = connect(Number(port), hostname);
@@ -91,7 +91,7 @@ it("[UPLOADS-RESUME] a file whose last byte arrived is complete, whatever happen
   socket.write([`PATCH ${pathname}${search} HTTP/1.1`, ...headers, "", BYTES.length.toString(16), ""].join("\r\n"));
   socket.write(BYTES);
   await until(() => sizeAtRest(server, cut.uploadId) === BYTES.length);
-  // The body's own end never comes.
+  // The body never ends.
   socket.destroy();
   await until(() => filesAtRest(server).some((name) => name.includes(cut.uploadId) && !name.endsWith(".busy")));
   expect((await head(cut)).headers["upload-offset"]).toBe(String(BYTES.length));
@@ -101,7 +101,7 @@ it("[UPLOADS-RESUME] a file whose last byte arrived is complete, whatever happen
   await patch(killed, 0, BYTES);
   const folder = join(server.folder, "uploads");
   const whole = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((at) => at.includes(killed.uploadId));
-  // As a server leaves it that dies with the last byte written.
+  // As left by a server that died after writing the last byte.
   renameSync(join(folder, whole ?? ""), join(folder, whole?.replace(".whole", ".part") ?? ""));
   expect((await head(killed)).headers["upload-offset"]).toBe(String(BYTES.length));
   expect((await confirm(server, killed.resumeToken, killed.uploadId)).status).toBe(200);

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from "../support/harness.ts";
 import { eventTypes, expectError, history } from "../support/submissions.ts";
 import { confirm, FILES_SCHEMA, filesAtRest, PDF, walk } from "../support/uploads.ts";
 
-/** Knows one bad word, and can't tell while there is a file that says so. */
+/** Detects one bad word, and gives no verdict while a certain file exists. */
 const SCAN = `
   const { existsSync } = require("node:fs");
   let text = "";

@@ -29,7 +29,7 @@ async function waiting(): Promise<Loose> {
 
 const pathOf = (url: string): string => url.slice(server.url.length);
 
-/** Sends a head, and nothing more by itself. */
+/** Sends a head, and then nothing. */
 function begin(line: string, headers: string[]): { socket: Socket; answer(): string; isClosed(): boolean } {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);

@@ -239,7 +239,7 @@ describe("a body that is not the announced file", () => {
     await until(() => being(signed).length === 0);
   });
 
-  /** Ends when the server has lost its patience with a body of another kind. */
+  /** Ends when the server would have given up on any other body. */
   async function impatience(): Promise<void> {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);

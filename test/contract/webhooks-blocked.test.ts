@@ -10,7 +10,7 @@ const REFUSED: Receipt = { kind: "failed", error: "The webhook answered 422.", s
 
 let server: TestServer;
 let intakes = 0;
-/** What the receiver refuses, and all that it was sent. */
+/** What the receiver refuses, and everything that it was sent. */
 const poisoned = new Set<string>();
 const sent: OutgoingDelivery[] = [];
 const courier: Courier = {
@@ -44,7 +44,7 @@ const sentOf = (submissionId: string): string[] =>
 const post = (webhookId: string, what: string, body: object = {}, key = server.adminKey): Promise<Reply> =>
   server.call("POST", `/webhooks/${webhookId}/${what}`, { key, body });
 
-/** A submission whose second event the receiver refuses, tried until it is given up. */
+/** A submission whose second event the receiver refuses, retried until it is given up. */
 async function deadEvent(intake: string, webhookId: string): Promise<{ submissionId: string; eventId: string }> {
   const submissionId = await written(server, intake, 0);
   await pushed(server);

@@ -24,7 +24,7 @@ async function intake(rest: object = {}): Promise<string> {
   return id;
 }
 
-/** The only blocked submission's event was refused so often. */
+/** How often the event of the only blocked submission was refused. */
 const refusedTimes =
   (times: number) =>
   ({ blocked }: Loose): boolean =>
@@ -215,7 +215,7 @@ describe("a receiver that does not respond", () => {
     const stuck = await webhook(server, { intakes: [slow] });
     const other = await webhook(server, { intakes: [quick] });
     courier.next(slow, ...Array(9).fill("hold"));
-    // While the first is held, the others gather for the next round.
+    // While the first is held, the others are collected for the next round.
     await written(server, slow, 0);
     await until(() => courier.held() === 1 || undefined);
     const made = await Promise.all(Array.from({ length: 12 }, () => written(server, slow, 1)));

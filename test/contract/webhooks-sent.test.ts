@@ -7,7 +7,7 @@ import { onceSo, postWebhook, pushed, written } from "../support/webhooks.ts";
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
 
-/** With the couriers that a server has by itself. */
+/** With the couriers that a server has by default. */
 let server: TestServer;
 let url: string;
 const orders: Loose[] = [];

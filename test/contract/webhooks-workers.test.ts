@@ -8,7 +8,7 @@ import { idsOf, sentTo, webhook, written } from "../support/webhooks.ts";
 
 const LEASE_MS = 60_000;
 
-/** No loop of its own: tests say when a worker does what. */
+/** No loop of its own: the tests say when a worker does what. */
 let server: TestServer;
 let courier: ScriptedCourier;
 beforeAll(async () => {

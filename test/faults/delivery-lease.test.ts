@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const undo of cleanUp.splice(0).reverse()) await undo();
 });
 
-/** Takes requests, and answers none of them before it is told to. */
+/** Accepts requests, and answers none of them before it is asked to. */
 async function startReceiver() {
   const receiver = { requests: 0, answers: false };
   const server = createServer((_request, response) => {

@@ -36,7 +36,7 @@ async function openLines(api: Api): Promise<Line[]> {
   );
 }
 
-/** Counts what is submitted: trouble comes by it, so that it comes all along. */
+/** Counts submissions: faults are scheduled by it, so that they are spread over the whole run. */
 interface Progress {
   submitted: number;
 }
@@ -48,7 +48,7 @@ async function send(api: Api, { id }: Line, progress: Progress): Promise<string[
     for (let index = next++; index < SUBMISSIONS; index = next++) {
       const idempotencyKey = `create-${id}-${index}`.padEnd(32, "-");
       const made = await create(api, id, { body: { idempotencyKey, initialFields: { name: `n${index}` } } });
-      // A server that died after it had made it gives the same one again.
+      // A server that died after creating it returns the same one again.
       expect([200, 201], JSON.stringify(made.body)).toContain(made.status);
       const { body } = made;
       const reply = await submit(api, body.resumeToken, `submit-${index}`, { headers: { prefer: "wait=0" } });
@@ -61,7 +61,7 @@ async function send(api: Api, { id }: Line, progress: Progress): Promise<string[
   return ids;
 }
 
-/** A third of the time the ways to the queues are cut. Whoever delivers dies again and again, by turns with and without a way. */
+/** A third of the time the connections to the queues are cut. The worker dies again and again, with and without connections. */
 async function trouble(lines: Line[], progress: Progress, kill: () => Promise<void>): Promise<void> {
   const ways = lines.map(({ opened }) => opened.way).filter((way) => "cut" in way);
   expect(ways).toHaveLength(lines.length);

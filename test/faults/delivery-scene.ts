@@ -12,21 +12,21 @@ const BASE = {
   FORMBRIDGE_RATE_LIMIT: "off",
   FORMBRIDGE_LOG_LEVEL: "error",
   FORMBRIDGE_ALLOW_PRIVATE_TARGETS: "1",
-  // What a killed worker held comes back soon; a long run, beside others, may be slow without being dead.
+  // The jobs of a killed worker are available again soon; a long run on a busy machine may be slow without being stuck.
   FORMBRIDGE_JOB_LEASE_MS: isLong ? "3000" : "1000",
   FORMBRIDGE_DELIVERY_TIMEOUT_MS: isLong ? "2700" : "900",
   FORMBRIDGE_JOB_POLL_MS: "20",
 };
 
-/** Something that delivers, and can be killed while it does. */
+/** A process that delivers, and can be killed while it does. */
 export interface Scene {
   url: string;
-  /** Kills whoever runs the jobs, and starts another. */
+  /** Kills the process that runs the jobs, and starts another. */
   kill(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** PostgreSQL: the server goes on while workers die. */
+/** PostgreSQL: the server continues while workers die. */
 export async function besideWorkers(): Promise<Scene> {
   const folder = tempFolder();
   const database = await createDatabase();
@@ -70,7 +70,7 @@ export async function embedded(): Promise<Scene> {
 
 export type Api = { adminKey: string; call: ReturnType<typeof caller> };
 
-/** Calls again while the server is away, or says that its store is. Every write has an idempotency key, or none is needed. */
+/** Retries while the server or its store is down. Every write has an idempotency key, or needs none. */
 export const patient = (url: string): Api => {
   const call = caller(url);
   const tryOnce = async (...args: Parameters<typeof call>) => {

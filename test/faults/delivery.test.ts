@@ -23,7 +23,7 @@ afterEach(async () => {
 
 interface Story {
   submissionId: string;
-  /** When a cancel was answered, if one succeeded. */
+  /** When a cancel was acknowledged, if one succeeded. */
   cancelledAt?: number;
 }
 

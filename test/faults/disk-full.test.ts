@@ -17,14 +17,14 @@ const DISK_MB = isLong ? 128 : 16;
 const folder = tempFolder();
 afterAll(() => folder.remove());
 
-/** A small disk of its own, seen by this process alone; an ordinary user may mount it in a namespace of their own. */
+/** A small disk visible only to this process; ordinary users may mount it in their own namespace. */
 const ON_SMALL_DISK = [
   ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
   `mount -t tmpfs -o size=${DISK_MB}m tmpfs "$0" && exec "$@"`,
   folder.path,
 ];
 
-/** As a log of something else would. */
+/** As the log of another program would. */
 function fill(file: string): void {
   const piece = Buffer.alloc(65_536);
   try {

@@ -72,7 +72,7 @@ test.runIf(isLong)(
   },
 );
 
-/** How long it took from the promotion to the first write that succeeded. */
+/** The time from the promotion to the first write that succeeded. */
 async function failOver(cluster: HighAvailability, seen: Seen, [what, strike, mend]: Fault): Promise<number> {
   const lost = await cluster.untilRedundant();
   await seen.more(50);

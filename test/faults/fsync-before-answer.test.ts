@@ -14,10 +14,10 @@ const SUBMISSIONS = isLong ? 1_000 : 250;
 const CLIENTS = 8;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CALLS = "fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg";
-/** Whole pages of the log, and whole answers. */
+/** Whole pages of the log, and whole responses. */
 const TEXT_BYTES = 4200;
 
-/** Marks of the writes that were answered, and what strace saw of them. */
+/** Marks of the acknowledged writes, and what strace saw of them. */
 async function traceUnderLoad(): Promise<{ trace: string; marks: Set<string> }> {
   const folder = tempFolder();
   const file = join(folder.path, "trace");
@@ -41,7 +41,7 @@ async function traceUnderLoad(): Promise<{ trace: string; marks: Set<string> }> 
     });
     const ended = new Promise((resolve) => strace.on("close", resolve));
     const url = await until(() => /listening on (\S+)/.exec(printed)?.[1], 60_000);
-    // strace would only let go of the server; the server is told to end, and strace ends with it.
+    // Ending strace would only detach it; the server is asked to stop, and strace ends with it.
     const end = async (signal: NodeJS.Signals): Promise<void> => {
       process.kill(Number(/^\d+/.exec(readFileSync(file, "utf8"))?.[0]), signal);
       await ended;
@@ -57,7 +57,7 @@ async function traceUnderLoad(): Promise<{ trace: string; marks: Set<string> }> 
   }
 }
 
-/** All of one length: no mark is the beginning of another. */
+/** All of the same length: no mark is the beginning of another. */
 const markOf = (what: string, count: number): string => `mark-${what}-${String(count).padStart(6, "0")}`;
 
 async function writeALot(url: string): Promise<Set<string>> {
@@ -150,6 +150,6 @@ test("the check reads calls that strace split in two, and knows where a group en
   expect(problemsOf(first, began, ended, answer, rest)).toEqual([
     "mark-1 was answered before all of its group was in the log",
   ]);
-  // What is written while the answer leaves is the next group's.
+  // What is written while the response is sent belongs to the next group.
   expect(problemsOf(write, began, ended, first.replace("mark-1", "other"), answer)).toEqual([]);
 });

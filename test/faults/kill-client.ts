@@ -1,17 +1,17 @@
 import type { Dice } from "../simulation/random.ts";
 import type { Loose } from "../support/harness.ts";
 
-/** One request of a client, as it can be made again. */
+/** One request of a client, which can be repeated. */
 export interface Sent {
   what: "create" | "setFields" | "submit";
-  /** The value that this request alone writes. */
+  /** The value that only this request writes. */
   mark: string;
   token?: string;
   key?: string;
   fields?: Record<string, string>;
 }
 
-/** What a client knows of one submission: what was answered, and the one request that was not. */
+/** What a client knows of one submission: what was acknowledged, and the one request that was not. */
 export interface Story {
   mark: string;
   submissionId?: string;
@@ -20,9 +20,9 @@ export interface Story {
   state?: string;
   fields: Record<string, string>;
   answered: { sent: Sent; body: Loose }[];
-  /** Died on the way: done, or not done. */
+  /** Lost on the way: executed or not. */
   open?: Sent;
-  /** What its answer told of it, if there was one. */
+  /** What its response said, if there was one. */
   openIs?: "not done" | "in doubt";
 }
 
@@ -57,7 +57,7 @@ interface Client {
   progress: { answers: number };
 }
 
-/** Writes one submission after the other until the server is gone. Stops at the first request without an answer. */
+/** Writes one submission after another until the server is gone. Stops at the first request without a response. */
 export async function writeUntilKilled(url: string, client: Client): Promise<Story[]> {
   const { name, dice, progress } = client;
   const stories: Story[] = [];

@@ -9,7 +9,7 @@ import { ADMIN_KEY, checkStories, putIntake } from "./ledger-check.ts";
 const isLong = process.env.FORMBRIDGE_LONG === "1";
 const CYCLES = isLong ? 1_000 : 25;
 const VERIFY_EVERY = isLong ? 50 : 12;
-/** A folder serves this many lives of the server. */
+/** A folder is used for this many runs of the server. */
 const CYCLES_A_FOLDER = 50;
 const CLIENTS = 8;
 const SEED = Number(process.env.FORMBRIDGE_KILL_SEED ?? Date.now() % 1_000_000);
@@ -22,7 +22,7 @@ const env = () => ({
   FORMBRIDGE_RATE_LIMIT: "off",
   FORMBRIDGE_LOG_LEVEL: "error",
   FORMBRIDGE_INTAKES: folder.path,
-  // Most of a short life would be spent on starting; a start that ended well leaves its compiled code behind.
+  // A short run would mostly be the start; a successful start leaves its compiled code behind.
   NODE_COMPILE_CACHE: join(tmpdir(), "formbridge-compile-cache"),
 });
 

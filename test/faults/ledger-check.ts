@@ -1,4 +1,4 @@
-/** What clients were answered, held against what a server knows after the fault: nothing lost, nothing doubled. */
+/** Compares what clients were told with what the server knows after the fault: nothing lost, nothing duplicated. */
 import { expect } from "vitest";
 import type { Loose } from "../support/harness.ts";
 import { until } from "../support/moves.ts";
@@ -6,7 +6,7 @@ import { INTAKE, learn, type Sent, type Story, send } from "./kill-client.ts";
 
 export const ADMIN_KEY = `fbk_${"k".repeat(43)}`;
 const headers = { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" };
-/** The newest of a list have their histories looked at. */
+/** The histories of the newest submissions are checked. */
 const LOOKED_INTO = 16;
 
 /** Asks again after a 503: right after a fault, one of several servers may not have noticed yet that it is over. */
@@ -70,7 +70,7 @@ export async function checkStories(url: string, { stories, from, tally }: Check)
   for (const { fields } of strangers) expect(marks, "nobody asked for this submission").toContain(fields.f0);
 }
 
-/** The request that got no answer is made again, as its client would. Answers whether it had been done before the kill. */
+/** Repeats the request without a response, as its client would. Returns whether it had been executed before the kill. */
 async function settleOpen(url: string, story: Story, open: Sent): Promise<boolean> {
   if (open.key !== undefined) {
     const { status, body } = await send(url, open);
@@ -88,7 +88,7 @@ async function settleOpen(url: string, story: Story, open: Sent): Promise<boolea
   if (done) {
     Object.assign(story.fields, open.fields);
     Object.assign(story, { version, token: resumeToken });
-    // Without a key, the retry of what was done is told that the world has moved.
+    // Without a key, the retry of an executed write gets a conflict.
     expect((await send(url, open)).status).toBe(409);
   }
   return done;
@@ -112,7 +112,7 @@ function checkState(story: Story, twins: readonly Loose[]): void {
   if (story.state === "finalized") expect(twins[0].state).toBe("finalized");
 }
 
-/** One event a version, whatever was retried; and the last keyed write is answered as before. */
+/** One event per version, whatever was retried; and the last keyed write gets the same response again. */
 async function checkHistory(url: string, story: Story): Promise<void> {
   const { events } = await ask(url, `/submissions/${story.submissionId}/events?limit=1000`);
   const writes = events.filter(({ type }: Loose) => type === "field.updated" || type === "submission.submitted");

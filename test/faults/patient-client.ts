@@ -2,7 +2,7 @@ import type { Dice } from "../simulation/random.ts";
 import { type Answer, learn, nextRequest, type Sent, type Story, send, stepsOf } from "./kill-client.ts";
 
 export interface Load {
-  /** Answers and refusals of all clients together, with the moments of the answers. */
+  /** Responses and refusals of all clients together, with the times of the responses. */
   answers: number[];
   refusals: number;
   lost: number;
@@ -15,15 +15,15 @@ export interface Client {
   name: string;
   dice: Dice;
   load: Load;
-  /** Connections may break: between caller and server stands something that can be killed. */
+  /** Connections may break: something between caller and server can be killed. */
   mayLose?: true;
-  /** An answer that takes longer counts as lost. */
+  /** A response that takes longer counts as lost. */
   timeoutMs?: number;
 }
 
 const PAUSE_MS = 20;
 const PATIENCE_MS = 60_000;
-/** The proxy had sent the request, and got no answer. */
+/** The proxy had sent the request, and got no response. */
 const PROXY_LOST_IT = [502, 504];
 
 /**
@@ -57,7 +57,7 @@ async function insist(url: string, sent: Sent, client: Client, story: Story): Pr
     if (answer !== undefined && answer.status < 300) return answer;
     if (answer !== undefined) checkRefusal(sent, answer);
     const isCertain = answer?.body.error?.message?.includes("nothing was changed") === true;
-    // Once in doubt, a later refusal of the same request does not take the doubt away.
+    // Once the outcome is unknown, a later refusal of the same request doesn't settle it.
     story.openIs = isCertain && story.openIs !== "in doubt" ? "not done" : "in doubt";
     if (sent.key === undefined) return undefined;
     if (performance.now() > giveUp) throw new Error(`${sent.what} ${sent.mark}: no success in ${PATIENCE_MS} ms`);

@@ -11,9 +11,9 @@ const isLong = process.env.FORMBRIDGE_LONG === "1";
 const ROUNDS = isLong ? 20 : 1;
 const CLIENTS = 8;
 const TIMEOUT = isLong ? 1_800_000 : 120_000;
-/** From the moment that the store is back to the first success. */
+/** From when the store is back to the first success. */
 const BACK_WITHIN_MS = 2_000;
-/** Shorter than the fault, so that calls end in doubt while it lasts. */
+/** Shorter than the fault, so that calls end with an unknown outcome during it. */
 const STATEMENT_TIMEOUT_MS = 500;
 
 const folder = tempFolder();

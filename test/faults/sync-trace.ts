@@ -24,7 +24,7 @@ const WHOLE = /^(\d+)\s+(\w+)\((.*)\)\s+= (-?\d+|\?)/;
 const UNFINISHED = /^(\d+)\s+(\w+)\((.*?)\s*<unfinished \.\.\.>$/;
 const RESUMED = /^(\d+)\s+<\.\.\. (\w+) resumed>(.*)\)\s+= (-?\d+|\?)/;
 
-/** Calls in the order in which they began. A line is a moment: what is on an earlier one happened earlier. */
+/** Calls in the order in which they began. An earlier line happened earlier. */
 function calls(trace: string): Called[] {
   const found: Called[] = [];
   const running = new Map<string, Called>();
@@ -56,7 +56,7 @@ const ON_WAL = /^\d+<[^>]*-wal>/;
 const HEADER = /^\d+<[^>]*>, "((?:[^"\\]|\\.)*)"(?:\.\.\.)?, 24, \d+$/s;
 const BYTE = /\\[0-7]{1,3}|\\.|[^\\]/gs;
 
-/** Of the header of a page in the log: does the page end a group? */
+/** Does the page with this header end a group? */
 function isLastHeader(args: string): boolean {
   const bytes = HEADER.exec(args)?.[1]?.match(BYTE) ?? [];
   return bytes.slice(4, 8).some((byte) => !/^\\0+$/.test(byte));
@@ -73,7 +73,7 @@ export function readTrace(trace: string): Step[] {
         return [{ kind: "wal-write", began, text: args, isLastHeader: isLastHeader(args) }];
       return (name === "fsync" || name === "fdatasync") && result === "0" ? [{ kind: "wal-sync", began, ended }] : [];
     }
-    // A call may carry more than one answer, and an answer begins where its status line does.
+    // A call may contain several responses, and a response begins with its status line.
     return [...args.matchAll(ANSWER)].map((found): Step => {
       const mark = MARK.exec(args.slice(found.index))?.[1] ?? "";
       return { kind: "answer", began, status: Number(found[1]), mark };
@@ -86,14 +86,14 @@ export const writersOfLog = (trace: string): Set<string> =>
   new Set([...trace.matchAll(/^(\d+)\s+pwrite64\(\d+<[^>]*-wal>/gm)].map(([, thread = ""]) => thread));
 
 export interface Verdict {
-  /** Answers of writes that were looked at. */
+  /** Responses to writes that were checked. */
   answers: number;
   /** Syncs of the log before the last of them. */
   syncs: number;
   problems: string[];
 }
 
-/** For every answered write: its group went to the log, the log was synced after it, and only then the answer left. */
+/** For every acknowledged write: its group was written to the log, the log was synced, and only then the response was sent. */
 export function judgeTrace(trace: string, marks: ReadonlySet<string>): Verdict {
   const steps = readTrace(trace);
   const writes = steps.filter((step) => step.kind === "wal-write");

@@ -6,21 +6,21 @@ import { type Client, type Load, newLoad, writeThrough } from "./patient-client.
 interface Loading extends Pick<Client, "name" | "mayLose" | "timeoutMs"> {
   url: string;
   clients: number;
-  /** After the load: when it resolves, nothing that was asked for can happen any more. */
+  /** After the load: when it resolves, no request is in flight any more. */
   settle?: () => Promise<void>;
 }
 
 export interface Seen {
   load: Load;
-  /** Waits until so many more calls have succeeded. */
+  /** Waits until this many more calls have succeeded. */
   more(count: number): Promise<void>;
-  /** Waits until so many more were refused. */
+  /** Waits until this many more were refused. */
   refused(count: number): Promise<void>;
 }
 
 const PATIENCE_MS = 60_000;
 
-/** Clients write, the fault comes and goes, and everything that they were told is held against what is there. */
+/** Clients write, the fault comes and goes, and everything that they were told is compared with what is stored. */
 export async function underLoad(loading: Loading, fault: (seen: Seen) => Promise<void>): Promise<Load> {
   const { url, clients, settle, name, ...client } = loading;
   const load = newLoad();
@@ -61,7 +61,7 @@ export async function underLoad(loading: Loading, fault: (seen: Seen) => Promise
   return load;
 }
 
-/** How long it took from a moment to the first success after it. */
+/** The time from a moment to the first success after it. */
 export async function firstSuccessAfter(moment: number, { load, more }: Seen): Promise<number> {
   const isAfter = (at: number): boolean => at > moment;
   while (!load.answers.some(isAfter)) await more(1);

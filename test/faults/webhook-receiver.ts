@@ -19,7 +19,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** A receiver of webhooks that checks every signature, and fails as often as it is told: refusing, or taking and not saying so. */
+/** A receiver of webhooks that verifies every signature, and fails as often as configured: by refusing, or by accepting without a response. */
 export async function startReceiver(
   secret: string,
   { dice, failing }: { dice: Dice; failing: number },

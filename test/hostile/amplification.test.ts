@@ -4,7 +4,7 @@ import { minimalIntake, startTestServer, type TestServer } from "../support/harn
 const ACTOR = { kind: "agent", id: "a" };
 const MIB = 1_048_576;
 
-/** A small request must not become a large answer, a large history or a long wait. */
+/** A small request must not cause a large response, a large history or a long wait. */
 describe("what a caller sends is not multiplied", () => {
   let server: TestServer;
   beforeAll(async () => {

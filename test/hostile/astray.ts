@@ -6,7 +6,7 @@ import { type Draft, hostileQuery, oddHeaders, toRequest, unknownToken, uuid } f
 import { bearer, bytes, type Case, isByToken, pageToken, type Scene, takesRef } from "./scene.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** Paths, methods and lists that nobody meant. */
+/** Paths, methods and lists that make no sense. */
 export function stray({ world, operations, random }: Scene): Case {
   const lists = operations.all.filter(({ id }) => id.startsWith("list"));
   const list = random.pick(lists);
@@ -33,7 +33,7 @@ export function stray({ world, operations, random }: Scene): Case {
   };
 }
 
-/** What is somebody else's, and what is not there, asked for in the same words. */
+/** Something that belongs to somebody else, and something that doesn't exist, requested in the same way. */
 export function twins({ world, operations, random }: Scene): Case {
   const sentinel = random.pick(world.sentinels);
   const [home, away] = sentinel.tenant === world.own.name ? [world.own, world.foreign] : [world.foreign, world.own];

@@ -39,15 +39,15 @@ export function validBody(operation: Operation, random: Random): Body | undefine
   if (operation.id === "createWebhook") return webhookBody(random);
   if (operation.id === "rotateWebhookSecret") return {};
   if (operation.id.startsWith("createHandoff")) return handoffBody(random);
-  // Whoever it names is gone afterwards.
+  // The actor it names is gone afterwards.
   if (operation.id === "eraseActor") {
     return { actor: { kind: "human", id: "nobody" }, dryRun: random.chance(0.5), limit: 1 + random.below(5) };
   }
-  // An address of nobody: the cases come from loopback.
+  // An address that nobody uses: the cases come from loopback.
   if (operation.id === "createBlock") {
     return { address: `192.0.2.${1 + random.below(250)}`, endsAt: "2026-12-01T00:00:00.000Z" };
   }
-  // Those that are not given up would be started for the whole tenant, sentinels and all.
+  // Deliveries that are not given up would be restarted for the whole tenant, including the sentinels.
   if (operation.id === "retryDeliveries") return { state: "dead", limit: 1 + random.below(500) };
   if (operation.id === "reassignReview") return { reviewers: { ids: ["rita"] }, reason: "on holiday" };
   if (operation.id === "changeDestination") {
@@ -116,7 +116,7 @@ function validValue(name: string, schema: Schema, random: Random): unknown {
   return random.text(8);
 }
 
-/** A top-level property of a type that its schema does not take, or one that the schema does not know. */
+/** A top-level property of a type that its schema does not accept, or one unknown to the schema. */
 export function surelyWrong(operation: Operation, body: Body, random: Random): Body {
   const { properties = {} } = (operation.body?.schema ?? {}) as { properties?: Record<string, Schema> };
   const names = Object.keys(properties).filter((name) => typeof properties[name]?.type === "string");
@@ -133,7 +133,7 @@ export function surelyWrong(operation: Operation, body: Body, random: Random): B
   return { ...body, [name]: random.pick<unknown>(wrong[type as keyof typeof wrong] ?? [Symbol.iterator.toString()]) };
 }
 
-/** Places in a value, as the containers and names that lead to them. */
+/** Positions in a value, as the containers and names that lead to them. */
 function places(value: Json, found: { holder: Json; name: string | number }[] = []): typeof found {
   if (typeof value !== "object" || value === null) return found;
   const entries = Array.isArray(value) ? value.map((inner, index) => [index, inner] as const) : Object.entries(value);
@@ -149,7 +149,7 @@ function placeIn(holder: Json, name: string | number, value: unknown): void {
   Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** A body with one place gone wrong: replaced, renamed, deleted, repeated, or unsafe. Text, because JSON can say more than values can. */
+/** A body with one thing wrong: replaced, renamed, deleted, repeated, or unsafe. As text, because JSON can express more than values can. */
 export function mutated(body: Body, random: Random): string {
   const copy = JSON.parse(JSON.stringify(body)) as Json;
   const found = places(copy);
@@ -208,7 +208,7 @@ export function mutated(body: Body, random: Random): string {
   return JSON.stringify(copy);
 }
 
-/** What no JavaScript value turns into. */
+/** What no JavaScript value serializes to. */
 const RAW_VALUES: readonly string[] = [
   "9007199254740993",
   "-9007199254740993",

@@ -10,7 +10,7 @@ export interface Generator {
   next(index: number): Case;
 }
 
-/** Case `index` of a seed. It depends on nothing but the seed, the index, and the tokens that the toys have by then. */
+/** Case `index` of a seed. It depends only on the seed, the index, and the tokens that the toys have by then. */
 export function createGenerator(world: World, operations: Operations, seed: number): Generator {
   return {
     next(index) {

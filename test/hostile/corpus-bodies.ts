@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 /** Names that reach a prototype where they are used as keys. */
 export const UNSAFE_NAMES = ["__proto__", "constructor", "prototype"] as const;
 
-/** Values that are JSON and fit nowhere, or almost. */
+/** Values that are JSON and valid nowhere, or almost. */
 export const VALUES: readonly unknown[] = [
   null,
   true,
@@ -65,7 +65,7 @@ const TOO_LONG = `{"fields":{"name":"${longText(2 * 1024 * 1024)}"}}`;
 const DEEP = `{"fields":{"name":${nested(200, "array")}}}`;
 const DEEP_OBJECT = `{"fields":${nested(200, "object")}}`;
 
-/** JSON texts of which every one must be refused, whatever it is sent to. `$` is where a valid body would go on. */
+/** JSON texts that must all be refused by any operation. `$` is where a valid body would continue. */
 const BROKEN_TEXTS: readonly string[] = [
   "{",
   "}",
@@ -123,7 +123,7 @@ const BROKEN_TEXTS: readonly string[] = [
 const BROKEN_BYTES: readonly Buffer[] = [
   Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
   Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d]),
-  // A raw surrogate, as UTF-8 would write it if it could.
+  // A raw surrogate, encoded as UTF-8 would encode it if it could.
   Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d]),
   Buffer.from([0x80]),
   Buffer.from('{"a":"b"}', "utf16le"),
@@ -131,7 +131,7 @@ const BROKEN_BYTES: readonly Buffer[] = [
   Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]),
 ];
 
-/** Bytes that no operation may take. The big ones are rare, because they cost time. */
+/** Bytes that no operation may accept. The big ones are rare, because they cost time. */
 export function brokenBody(random: Random): Buffer {
   if (random.chance(0.01)) return Buffer.from(TOO_LONG);
   if (random.chance(0.015)) return Buffer.from(random.pick(TOO_MANY_KEYS));

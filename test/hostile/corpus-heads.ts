@@ -17,7 +17,7 @@ export const WRONG_MEDIA_TYPES: readonly string[] = [
   "application/json, text/plain",
 ];
 
-/** Media types that a server may take or refuse. */
+/** Media types that a server may accept or refuse. */
 export const ODD_MEDIA_TYPES: readonly string[] = [
   "application/json; charset=utf-8",
   "APPLICATION/JSON",
@@ -133,7 +133,7 @@ export const QUERY_NAMES: readonly string[] = [
   "key",
 ];
 
-/** What stands in Authorization, beside real keys. */
+/** Values of Authorization, besides real keys. */
 export const CREDENTIALS: readonly string[] = [
   "",
   "Bearer",

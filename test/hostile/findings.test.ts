@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createConnection } from "./wire.ts";
 import { createWorld, type World } from "./world.ts";
 
-/** What hostile cases found once, each in its smallest form, so that it stays mended. */
+/** Earlier findings of hostile cases, each in its smallest form, so that they stay fixed. */
 let world: World;
 beforeAll(async () => {
   world = await createWorld();

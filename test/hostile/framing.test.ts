@@ -5,7 +5,7 @@ import { problemsOf } from "./oracle.ts";
 import { encodeRequest, sendRaw, type WireAnswer } from "./wire.ts";
 import { createWorld, type World } from "./world.ts";
 
-/** Bytes that are not quite HTTP, each on a connection of its own. */
+/** Bytes that are almost HTTP, each on its own connection. */
 let world: World;
 let operations: Operations;
 let auth: string;

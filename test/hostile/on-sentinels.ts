@@ -16,7 +16,7 @@ import type { Sentinel } from "./world.ts";
 
 const EDITABLE = ["draft", "in_progress", "awaiting_input", "rejected"];
 
-/** Any call on a sentinel by somebody who has no right to it. */
+/** Any call on a sentinel by a caller without rights to it. */
 export function byStranger(scene: Scene): Case {
   const { world, operations, random } = scene;
   const sentinel = random.pick(world.sentinels);
@@ -36,7 +36,7 @@ export function byStranger(scene: Scene): Case {
   const refused = random.chance(0.6);
   const authorization = random.pick<string | undefined>(refused ? unwelcome : idle);
   const old = sentinel.oldTokens.length > 0 && random.chance(0.5) ? random.pick(sentinel.oldTokens) : undefined;
-  // With credentials that are refused, even the right token opens nothing.
+  // With refused credentials, even the right token opens nothing.
   const good = refused && random.chance(0.4) ? sentinel.token : undefined;
   const token = good ?? old ?? random.pick([unknownToken(random), malformedToken(sentinel.token ?? "rtok_", random)]);
   const ref = isByToken(operation) || random.chance(0.3) ? encodeURIComponent(token) : sentinel.submissionId;
@@ -59,7 +59,7 @@ export function byStranger(scene: Scene): Case {
   };
 }
 
-/** A call by somebody who may make it, with one thing in it that can't be right. */
+/** A call by an authorized caller, with one thing in it that can't be valid. */
 export function byOwnerInNonsense(scene: Scene): Case {
   const { world, operations, random } = scene;
   const sentinel = random.pick(world.sentinels);

@@ -7,7 +7,7 @@ import { type Draft, hostileQuery, oddHeaders, spelled, toRequest, unknownToken,
 import { bearer, bytes, type Case, isByToken, pageToken, type Scene, takesRef } from "./scene.ts";
 import type { Link, Toy } from "./world.ts";
 
-/** Calls on what may change: right ones, so that state moves, and ones where anything may be wrong. */
+/** Calls on toys, which may change: valid ones, so that their state changes, and ones where anything may be wrong. */
 export function onToy(scene: Scene, { valid }: { valid: boolean }): Case {
   const { world, operations, random } = scene;
   const operation =
@@ -73,7 +73,7 @@ const exchange = ({ session }: Link, random: Random): Body => ({
   ...(random.chance(0.3) && { actor: { kind: "human", id: "jane" } }),
 });
 
-/** The states in which a call that is rare otherwise can be right. */
+/** The states in which an otherwise rare call can be valid. */
 const RIPE: Readonly<Record<string, string>> = {
   review: "needs_review",
   retryDelivery: "submitted",

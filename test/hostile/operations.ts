@@ -32,7 +32,7 @@ export interface OpenApi {
 
 export interface Operations {
   all: readonly Operation[];
-  /** Which operation a request target reaches; undefined: none that is documented. */
+  /** Which operation a request target reaches; undefined: no documented one. */
   find(method: string, path: string): Operation | undefined;
 }
 
@@ -42,7 +42,7 @@ export function createValidator(): Ajv2020 {
   return ajv;
 }
 
-/** Every path and method of the document, with validators of what it says it answers. */
+/** Every path and method of the document, with validators of the declared responses. */
 export function readOperations(document: OpenApi): Operations {
   const all = Object.entries(document.paths).flatMap(([template, methods]) =>
     Object.entries(methods).map(([method, raw]) => readOperation(template, method.toUpperCase(), raw)),
@@ -76,7 +76,7 @@ function readOperation(template: string, method: string, raw: RawOperation): Ope
       const name = `${status} ${mediaType}`;
       if (compiled.has(name)) return compiled.get(name);
       const schema = raw.responses[status]?.content?.[mediaType]?.schema;
-      // Each in a validator of its own: the document repeats schemas that carry an $id.
+      // Each in its own validator: the document repeats schemas with an $id.
       const check = schema === undefined ? undefined : createValidator().compile(schema);
       compiled.set(name, check);
       return check;

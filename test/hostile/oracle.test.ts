@@ -5,7 +5,7 @@ import { type Expectation, problemsOf } from "./oracle.ts";
 import { differences } from "./sentinels.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
-/** The judge is only worth something if it can say no: every promise it looks after is broken here once. */
+/** The judge must be able to fail: every promise it checks is broken here once. */
 const request: WireRequest = { method: "POST", path: "/keys", headers: [["X-Request-Id", "r-1"]] };
 const TOKEN = `rtok_${"q".repeat(43)}`;
 const error = (type: string, more: object = {}) =>

@@ -3,10 +3,10 @@ import { STATUS } from "../../packages/http/src/error-map.ts";
 import { createValidator, type Operation } from "./operations.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
-/** What a case knows about the answer it must get, beyond what holds for every answer. */
+/** What a case knows about its expected response, beyond what holds for every response. */
 export interface Expectation {
   operation: Operation | undefined;
-  /** The call can't be right: anything but a refusal is a finding. Reads are exempt. */
+  /** The call can't be valid: anything but a refusal is a finding. Reads are exempt. */
   mustRefuse?: boolean;
   /** Nothing in this call entitles it to a resume token. */
   mayNotLearnToken?: boolean;
@@ -26,7 +26,7 @@ const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TOKEN = /rtok_[A-Za-z0-9_-]{43}/g;
 const API_KEY = /fbk_[A-Za-z0-9_-]{43}/g;
 const SESSION = /sess_[A-Za-z0-9_-]{43}/g;
-/** What tells of our insides: stack frames, our folders, SQL, drivers. */
+/** What reveals our internals: stack frames, our folders, SQL, drivers. */
 const INSIDES = [
   /\bat [^\n"]{0,200}:\d+:\d+/g,
   /\/(?:work|tmp|home|usr)\/[\w./-]+/g,
@@ -41,7 +41,7 @@ interface Seen {
   answer: WireAnswer;
 }
 
-/** Every way in which an answer breaks the promises that hold for all of them; empty when it keeps them. */
+/** Every way in which a response breaks the promises that hold for all of them; empty if it keeps them. */
 export function problemsOf(request: WireRequest, answer: WireAnswer, expectation: Expectation): string[] {
   const seen: Seen = { request, answer };
   return [
@@ -52,7 +52,7 @@ export function problemsOf(request: WireRequest, answer: WireAnswer, expectation
   ];
 }
 
-/** All that the caller said, to tell an echo from a leak. */
+/** Everything that the caller sent, to distinguish an echo from a leak. */
 function saidIn({ path, headers, body }: WireRequest): string {
   const decoded = /%[0-9a-f]{2}/i.test(path) ? path.replace(/(?:%[0-9a-f]{2})+/gi, decodeOrKeep) : path;
   return [path, decoded, ...headers.flat(), body?.subarray(0, 100_000).toString("utf8") ?? ""].join("\n");
@@ -91,7 +91,7 @@ function headerProblems({ request, answer }: Seen): string[] {
   const id = headers["x-request-id"];
   if (id === undefined || !SAFE_REQUEST_ID.test(id)) problems.push(`X-Request-Id is ${String(id)}`);
   const [only] = given;
-  // What is not HTTP has no header that could be echoed; its connection is closed.
+  // Input that is not HTTP has no header to echo; its connection is closed.
   const wasRead = headers.connection !== "close";
   const isEcho = wasRead && given.length === 1 && only !== undefined && SAFE_REQUEST_ID.test(only[1]);
   if (isEcho && id !== only[1]) problems.push("a good X-Request-Id was not echoed");
@@ -124,7 +124,7 @@ function successProblems({ request, answer }: Seen, operation: Operation | undef
   if (!operation.template.includes("{") && /^\/(?:healthz|readyz|openapi)/.test(operation.template)) return [];
   const check = operation.checkSuccess(answer.status, mediaType);
   if (check === undefined) return [`${operation.id}: no schema for ${answer.status} ${mediaType}`];
-  // A page holds no data: whatever was asked, it is the same text.
+  // A page contains no data: it is the same text for every request.
   if (mediaType === "text/html") return answer.body.startsWith("<!doctype html>") ? [] : ["a page that is none"];
   if (mediaType !== "application/json") return linesProblems(answer.body);
   return check(parsed(answer.body)) ? [] : [`${operation.id}: the answer is not as declared: ${message(check.errors)}`];
@@ -146,7 +146,7 @@ function leakProblems({ request, answer }: Seen, { operation, mayNotLearnToken }
       return !said.includes(found);
     });
   const problems: string[] = [];
-  // A refusal about a known submission tells its token to a key that may hold it.
+  // A refusal about a known submission includes its token for a key that may hold it.
   const hasKey = request.headers.some(([name, value]) => /^authorization$/i.test(name) && value.includes("fbk_"));
   const isToHolder = hasKey && answer.body.includes('"submissionId":"sub_');
   if (answer.status >= 400) {

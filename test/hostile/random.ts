@@ -1,4 +1,4 @@
-/** A small generator with a seed, so that every run can be repeated. */
+/** A small seeded generator, so that every run can be repeated. */
 export interface Random {
   /** 0 ≤ n < 1. */
   next(): number;
@@ -11,7 +11,7 @@ export interface Random {
 
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/** mulberry32: fast, and good enough to choose cases with. Each case has its own stream, so one can be repeated alone. */
+/** mulberry32: fast, and good enough to choose cases. Each case has its own stream, so one can be repeated alone. */
 export function createRandom(seed: number, stream = 0): Random {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
   const next = (): number => {

@@ -22,7 +22,7 @@ export interface Draft {
   body?: Buffer;
 }
 
-/** Fills a template. What is not given is a name that is free. */
+/** Fills a template. A parameter that is not given becomes an unused name. */
 export function toRequest({ operation, params, query = "", headers = [], body }: Draft, random: Random): WireRequest {
   const path = operation.template.replace(
     /\{([A-Za-z]+)\}/g,
@@ -62,7 +62,7 @@ export const uuid = (random: Random): string => {
 export const unknownSession = (random: Random): string => `sess_${random.text(43)}`;
 export const unknownToken = (random: Random): string => `rtok_${random.text(43)}`;
 
-/** A token that is none: cut, stretched, in the wrong case, or of another kind. */
+/** An invalid token: cut, extended, in the wrong case, or of another kind. */
 export function malformedToken(token: string, random: Random): string {
   return random.pick([
     token.slice(0, -1),
@@ -78,11 +78,11 @@ export function malformedToken(token: string, random: Random): string {
   ]);
 }
 
-/** The spellings of If-Match that the contract takes. */
+/** The spellings of If-Match that the contract accepts. */
 export const spelled = (token: string, version: number, random: Random): string =>
   random.pick([token, `"${token}"`, `"v${version}-${token}"`]);
 
-/** If-Match values that name a token which is none. Each is refused wherever If-Match is read. */
+/** If-Match values with an invalid token. Each is refused wherever If-Match is read. */
 export const GARBAGE_CONDITIONS: readonly string[] = [
   '"garbage"',
   'W/"1"',
@@ -100,7 +100,7 @@ export const GARBAGE_CONDITIONS: readonly string[] = [
   "\u00ff",
 ];
 
-/** A query of the document's own parameters with hostile values, and now and then of names that nobody knows. */
+/** A query of the document's own parameters with hostile values, and sometimes unknown names. */
 export function hostileQuery(operation: Operation, random: Random): string {
   const known = operation.parameters.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name);
   const names = known.length > 0 && random.chance(0.85) ? known : QUERY_NAMES;

@@ -10,7 +10,7 @@ export interface RunOptions {
   seed: number;
   cases: number;
   connections: number;
-  /** Look at the sentinels after so many cases. */
+  /** Check the sentinels after this many cases. */
   lookEvery: number;
 }
 
@@ -35,7 +35,7 @@ function show({ method, path, headers, body }: WireRequest): string {
   return `${method} ${path.slice(0, 200)} [${head}] ${body?.toString("utf8", 0, 300) ?? ""}`.slice(0, SHOWN);
 }
 
-/** Runs all cases of a seed over keep-alive connections, judges every answer, and looks at the sentinels in between. */
+/** Runs all cases of a seed over keep-alive connections, judges every response, and checks the sentinels in between. */
 export async function runCases(world: World, operations: Operations, options: RunOptions): Promise<RunResult> {
   const generator = createGenerator(world, operations, options.seed);
   const result: RunResult = {
@@ -140,7 +140,7 @@ function learnIncidents(world: World, items: unknown): void {
   world.incidentIds.splice(0, world.incidentIds.length - KEPT);
 }
 
-/** Keeps the toys' tokens, and puts new submissions in the place of old ones. */
+/** Keeps the toys' tokens, and replaces old submissions with new ones. */
 function learn(
   world: World,
   { status, body, live }: WireAnswer,

@@ -8,7 +8,7 @@ export interface Case {
   kind: string;
   request: WireRequest;
   expectation: Expectation;
-  /** The same call for what is not there: its answer must be the same, to the byte. */
+  /** The same call for something that doesn't exist: its response must be identical, to the byte. */
   twin?: WireRequest;
 }
 
@@ -26,7 +26,7 @@ export const isByToken = ({ template }: Operation): boolean => template.startsWi
 export const knows = ({ body }: Operation, name: string): boolean =>
   name in ((body?.schema.properties as object | undefined) ?? {});
 
-/** A page token: of this list or another one, tampered with, or signed by nobody. */
+/** A page token: of this list or another one, tampered with, or wrongly signed. */
 export function pageToken({ pageTokens }: World, random: Random): string {
   const { token } = random.pick(pageTokens);
   const [head = "", payload = "", signature = ""] = token.split(".");

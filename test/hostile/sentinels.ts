@@ -3,11 +3,11 @@ import { type ChainedEvent, firstBrokenLink } from "@formbridge/core";
 import type { Connection, WireAnswer } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** Looking, and being refused, leave these; they are no change. */
+/** Reads and refusals write these; they are no change. */
 const AUDITS = ["token.accessed", "token.conflict", "idempotency.conflict", "security.incident"];
 const TOLD = Object.keys(EVENT_TYPES).filter((type) => !AUDITS.includes(type));
 
-/** Everything that can be seen of the sentinels, as text. The time left to them moves by itself. */
+/** Everything visible of the sentinels, as text. The time left to them changes on its own. */
 export async function photograph(world: World, connection: Connection): Promise<Map<string, string>> {
   const look = (path: string, key: string): Promise<WireAnswer> =>
     connection.send({
@@ -26,7 +26,7 @@ export async function photograph(world: World, connection: Connection): Promise<
     const still = record.body
       .replace(/"remainingMs":\d+/, "")
       .replace(/"timeRemaining":\d+/, "")
-      // What happened in the last minute is forgotten by itself.
+      // Activity of the last minute disappears on its own.
       .replace(/"recentActivity":\{(?:"by\w+":\{"actor":\{[^}]*\},"at":"[^"]*"\},?)*\},?/, "");
     photo.set(
       `${state} ${submissionId}`,
@@ -40,7 +40,7 @@ export async function photograph(world: World, connection: Connection): Promise<
   return photo;
 }
 
-/** What is not as it was. */
+/** What has changed. */
 export function differences(before: Map<string, string>, after: Map<string, string>): string[] {
   return [...before].flatMap(([name, was]) => {
     const is = after.get(name) ?? "nothing";
@@ -53,7 +53,7 @@ export function differences(before: Map<string, string>, after: Map<string, stri
 
 const BATCH = 1000;
 
-/** Re-computes the chains of a tenant's submissions, the newest first, and names those that do not hold. */
+/** Recomputes the chains of a tenant's submissions, the newest first, and names the invalid ones. */
 export async function brokenChains(
   world: World,
   { tenant, most }: { tenant: string; most: number },

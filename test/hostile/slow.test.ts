@@ -2,7 +2,7 @@ import type { IntakeDefinition } from "@formbridge/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 
-/** One small request must not hold everybody up: bodies within the limits that are made to take long, each in its own time. */
+/** One small request must not delay everybody: bodies within the limits that are made to be slow, each timed. */
 let server: TestServer;
 
 const FORMATS = [
@@ -105,7 +105,7 @@ async function newToken(): Promise<string> {
   return (await server.call("POST", "/intakes/slow/submissions", { body: ACTOR })).body.resumeToken as string;
 }
 
-/** The time that the process worked, so that a busy machine changes nothing. Client and server are one process here. */
+/** CPU time, so that a busy machine changes nothing. Client and server are one process here. */
 async function timed(method: string, path: string, raw: string): Promise<{ ms: number; status: number; size: number }> {
   const began = process.cpuUsage();
   const { status, body } = await server.call(method, path, { raw });

@@ -44,7 +44,7 @@ async function expectSame({ method, there, absent, options = {} }: Pair): Promis
 }
 
 const UPLOAD = { field: "document", filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 10 };
-/** Every call on one submission: method, what follows the reference, body. */
+/** Every call on one submission: method, rest of the path, body. */
 const CALLS: readonly [method: string, suffix: string, body?: object][] = [
   ["GET", ""],
   ["GET", "/events"],

@@ -15,10 +15,10 @@ export interface WireAnswer {
   status: number;
   /** Names in lower case; of a repeated one the last. */
   headers: Record<string, string>;
-  /** The head as it came, for looking for what must not be in it. */
+  /** The head as received, to search for what must not be in it. */
   head: string;
   body: string;
-  /** It was a live stream, which was left after its first bytes. */
+  /** It was a live stream, which was closed after its first bytes. */
   live: boolean;
 }
 
@@ -50,7 +50,7 @@ interface Parsed {
   used: number;
 }
 
-/** One answer from the start of the bytes; undefined while it is not whole. */
+/** One response from the start of the bytes; undefined while it is incomplete. */
 export function parseAnswer(bytes: Buffer, { method, ended }: { method: string; ended: boolean }): Parsed | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end === -1) return undefined;
@@ -101,7 +101,7 @@ export interface Connection {
   close(): void;
 }
 
-/** One keep-alive connection that carries one request at a time, and is opened anew when the server closed it. */
+/** One keep-alive connection that carries one request at a time, and is reopened when the server has closed it. */
 export function createConnection(port: number): Connection {
   let socket: Socket | undefined;
   return {
@@ -112,7 +112,7 @@ export function createConnection(port: number): Connection {
       const answer = await exchange(own, encodeRequest(request), request.method);
       if (answer === undefined) {
         socket = undefined;
-        // A server may close an idle connection at any moment; a fresh one that is closed without an answer is a finding.
+        // A server may close an idle connection at any moment; a new one that is closed without a response is a finding.
         if (reused) return await this.send(request);
         throw new Error("the connection was closed without an answer");
       }
@@ -138,7 +138,7 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** Writes bytes and reads one answer; undefined when the connection closed before one came. */
+/** Writes bytes and reads one response; undefined if the connection closed before one arrived. */
 function exchange(socket: Socket, bytes: Buffer, method: string): Promise<WireAnswer | undefined> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
@@ -164,7 +164,7 @@ function exchange(socket: Socket, bytes: Buffer, method: string): Promise<WireAn
   });
 }
 
-/** Sends raw bytes on a connection of their own and reads every answer until the server closes, or `waitMs` pass. */
+/** Sends raw bytes on their own connection and reads every response until the server closes, or `waitMs` pass. */
 export async function sendRaw(
   port: number,
   bytes: Buffer,

@@ -1,7 +1,7 @@
 import type { IntakeDefinition } from "@formbridge/contract";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 
-/** A submission that nobody may change: every call aimed at it is one that must be refused. */
+/** A submission that nobody may change: every call aimed at it must be refused. */
 export interface Sentinel {
   tenant: string;
   adminKey: string;
@@ -10,7 +10,7 @@ export interface Sentinel {
   state: string;
   /** Absent when the tokens were revoked. */
   token?: string;
-  /** Tokens that were good once: rotated, revoked, or of an ended submission. */
+  /** Tokens that were valid once: rotated, revoked, or of an ended submission. */
   oldTokens: string[];
 }
 
@@ -20,7 +20,7 @@ export interface Toy {
   intakeId: string;
   token: string;
   version: number;
-  /** As the last answer had it. */
+  /** As in the last response. */
   state?: string;
 }
 
@@ -136,7 +136,7 @@ export async function createWorld(): Promise<World> {
     const { body } = await test.call("GET", `${list}?limit=1`, { key: own.admin });
     world.pageTokens.push({ list, token: body.nextPageToken as string });
   }
-  // Past the grace in which a rotated token still reads, and past the end of those that expire.
+  // After the grace period in which a rotated token still reads, and after the expiry of those that expire.
   test.clock.advance(5 * MINUTE);
   for (const { submissionId, adminKey: key } of sentinels)
     await test.call("GET", `/submissions/${submissionId}`, { key });
@@ -204,7 +204,7 @@ async function createDeadKeys(test: TestServer): Promise<string[]> {
   return [revoked.body.key, expired.body.key, `fbk_${"z".repeat(43)}`];
 }
 
-/** One of every state that a call can bring about here, each with tokens that are no longer good. */
+/** One of every state that a call can cause here, each with invalid tokens. */
 async function createSentinels(test: TestServer, tenant: Tenant): Promise<Sentinel[]> {
   const made: Sentinel[] = [];
   const create = async (intakeId: string, body: object = {}, state = "draft"): Promise<Sentinel> => {

@@ -12,7 +12,7 @@ const ROUNDS = isLong ? 20 : 2;
 const CLIENTS = 12;
 /** More than all rounds together write. */
 const DISK_MB = isLong ? 512 : 192;
-/** From the moment that the database takes connections, with room, to the first success. */
+/** From when the database accepts connections, with room, to the first success. */
 const BACK_WITHIN_MS = 2_000;
 
 let disk: SmallDisk;
@@ -36,7 +36,7 @@ afterAll(async () => {
   disk?.remove();
 });
 
-/** Until there is no room for the log either: then PostgreSQL panics, and may not come up again before there is. */
+/** Until there is no room for the log either: then PostgreSQL panics, and may not start again before there is. */
 async function exhaustLog(): Promise<void> {
   const write = () => postgres.query("SELECT pg_logical_emit_message(false, 'filler', repeat('x', 1000000))");
   await until(() =>

@@ -6,14 +6,14 @@ import { accountFor, findProgram, freePort, untilPrinted } from "../support/serv
 const CONFIG = join(import.meta.dirname, "../../examples/deploy/haproxy.cfg");
 const NAMES = ["ONE", "TWO", "THREE"] as const;
 
-/** Three servers on one PostgreSQL behind HAProxy, as docs/how-to/deploy.md has it. */
+/** Three servers on one PostgreSQL behind HAProxy, as in docs/how-to/deploy.md. */
 export interface Fleet {
   url: string;
   env: Record<string, string>;
   instances: ServerProcess[];
   /** Starts one that was killed, at its old address, and waits until it is ready. */
   restart(index: number): Promise<void>;
-  /** Stops all of them in order, and starts them with the given settings over those before. */
+  /** Stops all of them gracefully, and starts them with these settings added. */
   restartAll(settings?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,9 +21,9 @@ export interface Fleet {
 interface FleetOptions {
   adminKey: string;
   databaseUrl: string;
-  /** More settings of all instances. */
+  /** Additional settings of all instances. */
   settings?: Record<string, string>;
-  /** More of the environment of each. */
+  /** Additional environment of each instance. */
   each?: readonly Record<string, string>[];
 }
 
@@ -46,7 +46,7 @@ export async function startFleet({ adminKey, databaseUrl, settings, each = [] }:
   const instances = await Promise.all(NAMES.map((_, index) => start(index)));
   const bind = `127.0.0.1:${await freePort()}`;
   const addresses = Object.fromEntries(NAMES.map((name, index) => [`FORMBRIDGE_${name}`, `127.0.0.1:${ports[index]}`]));
-  // As whoever runs the tests: others may not be able to read the file.
+  // As the user who runs the tests: others may not be able to read the file.
   const proxy = accountFor("root").start(findProgram("haproxy", "haproxy"), ["-db", "-f", CONFIG], {
     env: { PATH: process.env.PATH, HAPROXY_BIND: bind, ...addresses },
     lastSignal: "KILL",

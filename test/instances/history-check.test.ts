@@ -3,7 +3,7 @@ import { type Call, checkHistory, type History } from "./history-check.ts";
 
 type Change = Partial<Call> & { by: string };
 
-/** A call of its own second: `at` it began, half a second later it ended. */
+/** A call in its own second: it began `at`, and ended half a second later. */
 const call = (at: number, { by, ...change }: Change): Call => ({
   by,
   kind: "setFields",

@@ -5,16 +5,16 @@
 
 /** One call, with the times of one monotonic clock. */
 export interface Call {
-  /** Who asked. Calls that repeat one write share it, and so does the event that tells of the write. */
+  /** Who made the call. Calls that repeat one write share it, and so does the event of the write. */
   by: string;
   kind: "create" | "setFields" | "submit" | "validate" | "read";
   began: number;
   ended: number;
-  /** `unknown`: no answer came. It may be done, now or later, or never. */
+  /** `unknown`: there was no response. It may be executed, now or later, or never. */
   outcome: "done" | "replayed" | "refused" | "unknown";
-  /** The version of the token that it came with; 0 for a create. */
+  /** The version of its token; 0 for a create. */
   base?: number;
-  /** The version that the answer told: a write's own, otherwise the current one. */
+  /** The version in the response: a write's own, otherwise the current one. */
   version?: number;
   /** What a write sets, or what a read was shown. */
   fields?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface Call {
 
 export interface History {
   calls: readonly Call[];
-  /** The writes that the event stream tells of, in its order. */
+  /** The writes in the event stream, in its order. */
   chain: readonly { version: number; by: string }[];
   end: { version: number; fields: Readonly<Record<string, string>> };
 }
@@ -32,7 +32,7 @@ const wasDone = ({ outcome }: Call): boolean => outcome === "done" || outcome ==
 const named = ({ kind, by, version }: Call): string =>
   `${kind} by ${by}${version === undefined ? "" : ` (${version})`}`;
 
-/** Everything that one copy could not have done, in words; nothing when all is well. */
+/** Everything that one copy could not have done, as messages; empty if there is nothing. */
 export function checkHistory(history: History): string[] {
   return [
     ...chainFaults(history),
@@ -43,7 +43,7 @@ export function checkHistory(history: History): string[] {
   ];
 }
 
-/** One unforked chain: every version once, by somebody who asked for it once and was not refused, on the version before. */
+/** One chain without forks: every version once, by a caller who made the write once and was not refused, on the previous version. */
 function chainFaults({ calls, chain }: History): string[] {
   const faults: string[] = [];
   const writes = Map.groupBy(calls.filter(isWrite), ({ by }) => by);
@@ -61,7 +61,7 @@ function chainFaults({ calls, chain }: History): string[] {
   return faults;
 }
 
-/** What was answered stands in the chain, at the version that was told. */
+/** What was acknowledged is in the chain, at the reported version. */
 function answerFaults({ calls, chain }: History): string[] {
   const faults: string[] = [];
   const places = new Map(chain.map(({ version, by }) => [by, version]));
@@ -85,7 +85,7 @@ function answerFaults({ calls, chain }: History): string[] {
   return faults;
 }
 
-/** Real time: what began after an answer sees at least what that answer told, and a write comes after it. */
+/** Real time: a call that began after a response sees at least what that response showed, and a write comes after it. */
 function orderFaults(calls: readonly Call[]): string[] {
   const faults: string[] = [];
   const told = calls.filter(({ outcome, version }) => outcome !== "unknown" && version !== undefined);
@@ -97,7 +97,7 @@ function orderFaults(calls: readonly Call[]): string[] {
       floor = Math.max(floor, before.version ?? 0);
       next += 1;
     }
-    // A replay tells what was recorded then.
+    // A replay returns what was recorded then.
     if (call.outcome === "replayed") continue;
     const version = call.version ?? 0;
     const isNew = isWrite(call) && call.outcome === "done";
@@ -107,7 +107,7 @@ function orderFaults(calls: readonly Call[]): string[] {
   return faults;
 }
 
-/** Nobody sees a version before somebody has asked for it. */
+/** Nobody sees a version before somebody has requested it. */
 function foresightFaults({ calls, chain }: History): string[] {
   const askedAt = new Map<string, number>();
   for (const { by, began } of calls.filter(isWrite)) askedAt.set(by, Math.min(began, askedAt.get(by) ?? began));

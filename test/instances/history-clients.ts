@@ -1,4 +1,4 @@
-/** Clients that share a few submissions and their tokens, get in each other's way, and write down every call. */
+/** Clients that share a few submissions and their tokens, conflict with each other, and record every call. */
 import { ADMIN_KEY } from "../faults/ledger-check.ts";
 import type { Dice } from "../simulation/random.ts";
 import type { Loose } from "../support/harness.ts";
@@ -18,14 +18,14 @@ export const CONTENDED = {
   destination: { kind: "store" },
 };
 const FIELDS = Object.keys(CONTENDED.schema.properties);
-/** So many are open at a time: few enough to meet, often. */
+/** This many are open at a time: few enough to conflict often. */
 const OPEN_SUBMISSIONS = 24;
 const CALL_MS = 30_000;
 const KEY = { authorization: `Bearer ${ADMIN_KEY}` };
 
 interface Shared {
   id: string;
-  /** As they were learned; the last is not always the newest. */
+  /** In the order they were learned; the last is not always the newest. */
   tokens: { token: string; version: number }[];
 }
 
@@ -58,11 +58,11 @@ interface Request {
   headers?: Record<string, string>;
 }
 
-/** Makes one call after the other until the board's calls are used up. */
+/** Makes one call after another until the board's calls are used up. */
 export async function contend(board: Board, name: string, dice: Dice): Promise<void> {
   for (let count = 0; board.left > 0; count++) {
     const request = nextRequest(board, `${name}-${count}`, dice);
-    // Somebody without patience asks twice at once.
+    // An impatient client calls twice at once.
     const twice = request.headers?.["idempotency-key"] !== undefined && dice.chance(0.15);
     await Promise.all((twice ? [request, request] : [request]).map((each) => perform(board, each)));
     const { shared, kind } = request;
@@ -78,7 +78,7 @@ function readById(by: string, shared: Shared): Request {
 
 function nextRequest(board: Board, by: string, dice: Dice): Request {
   if (board.open.length < OPEN_SUBMISSIONS) return creation(by, dice);
-  // Some are far more wanted than others.
+  // Some are much more popular than others.
   const shared = board.open[Math.floor(board.open.length * dice.roll() ** 2)] ?? dice.pick(board.open);
   const { token, version: base } = pickToken(shared, dice);
   const roll = dice.roll();
@@ -102,7 +102,7 @@ function creation(by: string, dice: Dice): Request {
 const keyed = (by: string, dice?: Dice): Pick<Request, "headers"> =>
   dice === undefined || dice.chance(0.4) ? { headers: { "idempotency-key": by.padEnd(32, "-") } } : {};
 
-/** The newest that anybody knows, mostly. */
+/** Mostly the newest that anybody knows. */
 function pickToken({ tokens }: Shared, dice: Dice): Shared["tokens"][number] {
   const sorted = tokens.toSorted((one, other) => other.version - one.version).slice(0, 4);
   return sorted[dice.chance(0.85) ? 0 : dice.below(sorted.length)] ?? dice.pick(tokens);
@@ -127,7 +127,7 @@ interface Answer {
   body: Loose;
 }
 
-/** Undefined: the connection broke, no answer came in time, or the proxy got none. */
+/** Undefined: the connection broke, there was no response in time, or the proxy got none. */
 async function ask(url: string, { method, path, body, headers, by }: Request): Promise<Answer | undefined> {
   try {
     const response = await fetch(url + path, {
@@ -171,13 +171,13 @@ function learn(board: Board, { id, shared, answer }: { id: string; shared: Share
 
 const WRITES = "submission.created,field.updated,submission.submitted";
 
-/** What the server tells of every submission in the end, with the calls that were about it. */
+/** What the server reports of every submission in the end, with the calls about it. */
 export async function historiesOf(board: Board): Promise<Map<string, History>> {
   const get = async (path: string): Promise<Loose> => (await fetch(board.url + path, { headers: KEY })).json();
   const { items } = await get(`/submissions?intakeId=${CONTENDED.id}&from=${board.from}&limit=1000`);
   const byId = Map.groupBy(board.calls, ({ id }) => id);
   const nameless = byId.get(undefined) ?? [];
-  // What was answered and is in no list is lost.
+  // An acknowledged submission that is in no list is lost.
   const histories = new Map<string, History>();
   for (const [id, calls] of byId) {
     const nothing = { chain: [], end: { version: 0, fields: {} } };

@@ -112,7 +112,7 @@ test("[STORES-INSTANCES-ONE-COPY] what many callers saw of shared submissions is
     const seed = Date.now();
     const finished = many(2 * CLIENTS, (index) => contend(board, `history${round}-${index}`, createDice(seed + index)));
     await Promise.race([until(() => board.left < HISTORY_CALLS / 2 || undefined, TIMEOUT), finished]);
-    // Some calls are to end without an answer.
+    // Some calls should end without a response.
     await fleet.instances[round % 3]?.kill();
     await Promise.all([finished, fleet.restart(round % 3)]);
     const histories = await historiesOf(board);
@@ -131,7 +131,7 @@ test("[STORES-INSTANCES-ONE-COPY] what many callers saw of shared submissions is
 test("responses of the proxy itself have the usual envelope, and reveal nothing internal", {
   timeout: TIMEOUT,
 }, async () => {
-  // A connection that was kept alive may end under a call: the proxy closes it with the instance behind it.
+  // A kept-alive connection may end during a call: the proxy closes it with the instance behind it.
   const get = (path: string) => server.call("GET", path).catch(() => undefined);
   const inside = await until(() => get("/readyz"));
   expect([inside.status, inside.body.error.type]).toEqual([404, "not_found"]);

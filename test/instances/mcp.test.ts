@@ -34,7 +34,7 @@ afterAll(async () => {
 it("[MCP-LIST-CHANGED] an intake registered on one instance is a tool on the others, and their subscribers are notified", async () => {
   const host = await connectHost(there.url, { key: ADMIN_KEY });
   const names = async () => (await host.tools()).map(({ name }) => name);
-  // A notification is a hint and may come without a change, so each one is followed by a look at the list.
+  // A notification is a hint and may come without a change, so the list is read after each one.
   const listed: string[][] = [];
   host.client.setNotificationHandler("notifications/tools/list_changed", async () => {
     listed.push(await names());
@@ -44,7 +44,7 @@ it("[MCP-LIST-CHANGED] an intake registered on one instance is a tool on the oth
   const put = caller(here.url)("PUT", "/intakes/note", { key: ADMIN_KEY, body: minimalIntake("note") });
   expect((await put).status).toBe(201);
   await expect.poll(() => listed.at(-1) ?? [], { timeout: 10_000 }).toContain("formbridge_note_create");
-  // Begun here, gone on with there: nothing of it is in one instance.
+  // Begun on one instance, continued on another: neither keeps any of it.
   const guest = await connectHost(here.url);
   const made = await guest.done("formbridge_note_create", { initialFields: { name: "Ada" } });
   const set = await host.done("formbridge_note_set", { resumeToken: made.resumeToken, fields: { note: "hi" } });

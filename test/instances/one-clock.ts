@@ -1,4 +1,4 @@
-/** Everything that ends in an hour, made by one instance and looked at by all. */
+/** Everything that ends in an hour, created by one instance and read by all. */
 import { expect } from "vitest";
 import { ADMIN_KEY } from "../faults/ledger-check.ts";
 import { inLink } from "../support/handoffs.ts";
@@ -24,7 +24,7 @@ export interface HourlyThings {
   pageToken: string;
 }
 
-/** `until` is what every answer has to say about the end of its thing. */
+/** `until` is what every response must say about the end. */
 export async function makeHourlyThings(server: Server, name: string, until: string): Promise<HourlyThings> {
   const first = { body: { initialFields: { name } } };
   const token = await created(server, "hourly-tokens", first);
@@ -54,7 +54,7 @@ export async function makeHourlyThings(server: Server, name: string, until: stri
 
 const summary = ({ status, body }: Reply): [number, string] => [status, body.error?.type ?? "ok"];
 
-/** What an instance says of them. */
+/** What an instance reports about them. */
 export async function lookAtHourlyThings(server: Server, things: HourlyThings): Promise<Loose> {
   const { token, submission, session, record, pageToken } = things;
   const [byToken, bySubmission, bySession, page] = await Promise.all([

@@ -10,7 +10,7 @@ const CONFIG = join(import.meta.dirname, "../../examples/deploy/haproxy.cfg");
 let port: number;
 let proxy: ReturnType<ReturnType<typeof accountFor>["start"]>;
 
-/** HAProxy as the documentation has it, with nobody behind it: whatever it answers is its own. */
+/** HAProxy as documented, with nothing behind it: every response is its own. */
 beforeAll(async () => {
   port = await freePort();
   const nobody = `127.0.0.1:${await freePort()}`;

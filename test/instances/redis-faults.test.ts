@@ -16,12 +16,12 @@ const STOPS = isLong ? 20 : 2;
 const CLIENTS = 12;
 const TIMEOUT = isLong ? 1_800_000 : 120_000;
 const LOCK_MS = 300;
-/** Longer than a call takes, and shorter than an instance is stopped. */
+/** Longer than a call takes, and shorter than an instance is paused. */
 const CALL_MS = 1_500;
 
-/** Redis is asked for all that it can be asked for: without it, calls with a token or a key are refused. */
+/** Redis is used for everything possible: without it, calls with a token or a key are refused. */
 const STRICT = { FORMBRIDGE_TOKEN_BACKEND: "redis", FORMBRIDGE_IDEMPOTENCY_BACKEND: "redis" };
-/** Redis only helps. */
+/** Redis is optional. */
 const HELPED = { FORMBRIDGE_TOKEN_BACKEND: "hybrid", FORMBRIDGE_IDEMPOTENCY_BACKEND: "sql" };
 
 let database: TestDatabase;
@@ -38,14 +38,14 @@ beforeAll(async () => {
     settings: {
       FORMBRIDGE_REDIS_URL: redis.url,
       FORMBRIDGE_REDIS_LOCK_MS: String(LOCK_MS),
-      // A Redis that was killed is known at once; one that is slow on a busy machine is no fault.
+      // A killed Redis is noticed at once; a slow one on a busy machine is no fault.
       FORMBRIDGE_REDIS_TIMEOUT_MS: "10000",
       FORMBRIDGE_CLOCK_SKEW_MS: "0",
-      // No write of their own while a test holds a table.
+      // No other writes while a test holds a table.
       FORMBRIDGE_AUDIT_FLUSH_MS: "3600000",
       ...STRICT,
     },
-    // Whatever fails here fails on clocks that are hours apart.
+    // Anything that fails here fails with clocks that are hours apart.
     each: [shiftedClock("+1h"), shiftedClock("-1h")],
   });
   server = { adminKey: ADMIN_KEY, call: caller(fleet.url) };
@@ -82,7 +82,7 @@ const signal = (index: number, name: "SIGSTOP" | "SIGCONT"): boolean =>
   process.kill(fleet.instances[index]?.pid ?? 0, name);
 const instance = (index: number) => serverAt(fleet.instances[index]?.url ?? "");
 
-/** One instance is stopped between its look at the database and its commit; meanwhile `other` is done. */
+/** One instance is paused between its read from the database and its commit; meanwhile `other` runs. */
 async function overtake(table: string, one: () => Promise<Reply>, other: () => Promise<Reply>): Promise<Reply[]> {
   const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = $1::regclass";
   await database.query("BEGIN");
@@ -91,7 +91,7 @@ async function overtake(table: string, one: () => Promise<Reply>, other: () => P
     const late = one();
     await until(async () => (await database.query(waiting, [table])).length > 0 || undefined);
     signal(0, "SIGSTOP");
-    // What it looked for is found, and waits in its socket.
+    // The result of its read is ready, and waits in its socket.
     await database.query("ROLLBACK");
     const done = await other();
     signal(0, "SIGCONT");
@@ -137,7 +137,7 @@ describe("an instance that is paused for longer than its lock lives, and resumes
   }, async () => {
     const loading = { url: fleet.url, name: "paused", clients: CLIENTS, mayLose: true, timeoutMs: CALL_MS } as const;
     let held = 0;
-    // What a stopped instance had taken in, it has done or dropped when it has ended in order.
+    // A paused instance has executed or dropped what it had accepted when it has stopped gracefully.
     await underLoad({ ...loading, settle: () => fleet.restartAll() }, async ({ more, load }) => {
       for (let stop = 0; stop < STOPS; stop++) {
         await more(50);
@@ -171,7 +171,7 @@ async function killed({ more, refused }: Seen): Promise<void> {
   await redis.restart();
 }
 
-/** Also under callers that meet at one key. */
+/** Also with callers that share one key. */
 async function flushed({ more }: Seen): Promise<void> {
   for (let flush = 0; flush < 5; flush++) {
     const headers = { "idempotency-key": idempotencyKey(crypto.randomUUID()) };

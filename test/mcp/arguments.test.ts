@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-/** Everything that is kept of a submission: what must be as it was. */
+/** Everything stored about a submission: what must not change. */
 const kept = async (submissionId: string) => [await record(server, submissionId), await history(server, submissionId)];
 
 const BIG = "x".repeat(600);
@@ -51,7 +51,7 @@ describe("invalid arguments", () => {
         });
         tried += 1;
       }
-      // What the operation asks for itself, in words of its own.
+      // What the operation itself requires, with its own message.
       const asked = ["idempotencyKey", "resumeToken"];
       for (const argument of required.filter((one: string) => !asked.includes(one))) {
         const { [argument]: _left, ...rest } = takes;

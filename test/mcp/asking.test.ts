@@ -237,7 +237,7 @@ it("[MCP-ASK-DECLINED] a reply that does not match what was asked for sets nothi
     expect(result.structuredContent).toMatchObject({ ok: false, error: { type: "bad_request" } });
   }
   expect([(await recordOf(submissionId)).version, await handoffsOf(submissionId)]).toEqual([1, []]);
-  // A question that was lost is asked again, and nothing was.
+  // A lost question is asked again, without effect.
   expect((await round(args, { requestState })).result).toMatchObject({ resultType: "input_required" });
 });
 
@@ -272,7 +272,7 @@ it("[MCP-REQUEST-STATE] a state that is forged, old, or of another caller or cal
   const { requestState } = (await round(args)).result;
   const { result } = await round(args, { ...answer, requestState });
   expect(result.structuredContent).toMatchObject({ ok: true, version: 2, asked: { action: "accept" } });
-  // A reply that comes twice is set once.
+  // A duplicate reply is set once.
   const again = (await round(args, { ...answer, requestState })).result.structuredContent;
   expect(again).toMatchObject({ ok: true, version: 2, asked: { action: "accept" } });
   expect((await recordOf(submissionId)).version).toBe(2);

@@ -8,7 +8,7 @@ const TASKS =
 const PENDING_HEADERS = "Not required yet: the suite's own reference server fails it.";
 const PENDING_KEYWORDS = "Not required yet; asks for a tool whose schema has conditions at its root, which hosts drop.";
 
-/** What fails in the official conformance suite, and why that is so. One that does not fail any more must go. */
+/** What fails in the official conformance suite, and why. An entry that no longer fails must be removed. */
 export const EXCEPTIONS: Record<"2026-07-28" | "2025-11-25", Record<string, string>> = {
   "2026-07-28": {
     "tasks-lifecycle": TASKS,

@@ -38,7 +38,7 @@ const checksIn = (file: string): Check[] =>
     ? JSON.parse(readFileSync(file, "utf8"))
     : [{ id: "all", status: "FAILURE", errorMessage: "broke off" }];
 
-/** All that the suite has for a revision, what it requires and what it only reports: each scenario with what failed in it. */
+/** Everything that the suite has for a revision, required and informational: each scenario with its failures. */
 async function runSuite(revision: string): Promise<Map<string, string[]>> {
   const results = join(folder, revision);
   const args = [SUITE, "server", "--url", `${server.url}/mcp`, "--requirements", revision, "--output-dir", results];

@@ -12,7 +12,7 @@ const UI = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/htm
 const FORM_URI = "ui://formbridge/form";
 const PDF = Buffer.from("%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n");
 
-// A browser on a busy machine takes its time.
+// A browser may be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 const mailbox = createMailbox();
@@ -61,7 +61,7 @@ async function openForm(intake: string, initialFields: object, handoff: Record<s
   return { host: made, submissionId, read: () => done(agent, tool("status"), { submissionId, verbose: true }) };
 }
 
-/** A browser on a busy machine, and a form that is asked through its host. */
+/** A browser on a busy machine, and a form that is reached through its host. */
 const PATIENT = { timeout: 20_000 };
 const saved = (app: FrameLocator) => app.getByText("All changes are saved").waitFor();
 const check = (app: FrameLocator) => app.getByRole("button", { name: "Check and submit" }).click();
@@ -119,7 +119,7 @@ it("[MCP-APP-FIELDS] [MCP-APP-ERRORS] [MCP-APP-HUMAN-ONLY] [MCP-APP-ACTOR] [MCP-
   const described = (await year.getAttribute("aria-describedby"))?.split(" ") ?? [];
   const texts = await Promise.all(described.map((id) => app.locator(`[id="${id}"]`).allTextContents()));
   expect(texts.flat().join(" ")).toContain("This has the wrong form.");
-  // What could be kept was kept, wrong as it may be.
+  // Values that can be stored are stored, even if invalid.
   expect((await read()).fields).toMatchObject({ year: "next", conflict_details: [{ organisation: "Acme" }] });
   await expect.poll(() => host.told.join("\n"), PATIENT).toContain("it was not submitted");
 
@@ -237,7 +237,7 @@ it("[MCP-APP-CODE] the form of a magic link asks for address and code, and the c
   expect((await read()).attribution.signature.actor).toMatchObject({ kind: "human", id: "jane@example.com" });
 });
 
-/** What axe has to say about the form itself, run inside of its frame. */
+/** What axe reports about the form itself, run inside its frame. */
 async function problemsIn({ page }: AppHost, rules?: string[]): Promise<unknown[]> {
   const frame = page.frames().find((each) => each.url().endsWith("/app"));
   if (frame === undefined) throw new Error("there is no form");

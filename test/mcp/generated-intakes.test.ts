@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.stop());
 
-/** Keywords that hosts do not take at the root. */
+/** Keywords that hosts do not accept at the root. */
 const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref"];
 
 describe(`of ${COUNT} generated intakes`, () => {
@@ -74,7 +74,7 @@ describe(`of ${COUNT} generated intakes`, () => {
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
-/** Most tools say the same of their answers. */
+/** Most tools have the same output schema. */
 const checks = new Map<string, ValidateFunction>();
 
 /** What a client that checks by the tool's own schema would find wrong. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 
 type Schema = Record<string, unknown>;
 
-/** A schema, or `true`, and a value that it takes. */
+/** A schema, or `true`, and a valid value for it. */
 interface Shape {
   schema: Schema | boolean;
   example: unknown;
@@ -156,7 +156,7 @@ const DEFINITIONS = {
   },
 };
 
-/** What stands at the root beside the fields. The example always has `kind: "a"`, with `because` set. */
+/** Keywords at the root, besides the fields. The example always has `kind: "a"`, with `because` set. */
 const CONDITIONS: readonly Schema[] = [
   {},
   // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own word
@@ -203,7 +203,7 @@ const schemaAndExample = fc
     };
   });
 
-/** Intakes of every make, the same in each run. */
+/** Intakes of every kind, the same in each run. */
 export function generateIntakes(count: number, seed: number): GeneratedIntake[] {
   return fc.sample(schemaAndExample, { numRuns: count, seed }).map(({ schema, example }, index) => ({
     definition: {

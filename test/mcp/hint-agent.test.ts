@@ -29,7 +29,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A person who opens the link and fills in what only they may. */
+/** A person who opens the link and fills in the human-only fields. */
 const human =
   (intakeId: string): Journey["human"] =>
   async (handoff) => {
@@ -46,7 +46,7 @@ const bagOf = (intakeId: string) => {
 };
 
 const MOST_CALLS = 10;
-/** What its gates leave a submission in; the others are done at once. */
+/** The states in which gates leave a submission; others are finalized at once. */
 const REVIEWED = ["expense-report", "it-access-request", "vendor-onboarding"];
 
 it.each(EXAMPLES.map(({ id, name }) => [id, name]))(

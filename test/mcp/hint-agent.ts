@@ -18,7 +18,7 @@ export interface Journey {
   bag: Bag;
   /** Opens the link, and does what only a human can. */
   human(handoff: Loose): Promise<void>;
-  /** Something that happens before a call, by its number. */
+  /** What happens before a call, by its number. */
   meanwhile?: Readonly<Record<number, (trail: Trail) => Promise<void> | void>>;
 }
 

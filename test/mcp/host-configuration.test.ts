@@ -1,4 +1,4 @@
-/** The configurations that docs/get-started/agents.md has for copying, as a host would use them. */
+/** The configurations in docs/get-started/agents.md, used as a host would. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
@@ -22,7 +22,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** What the page says, with the places filled in that it asks to fill in. */
+/** The page's text, with its placeholders filled in. */
 function configuration(name: string): Loose {
   const text = new RegExp(`<!-- host: ${name} -->\\n\`\`\`json\\n([\\s\\S]*?)\`\`\``).exec(PAGE)?.[1] ?? "";
   const filled = text
@@ -33,7 +33,7 @@ function configuration(name: string): Loose {
   return JSON.parse(filled).mcpServers.formbridge;
 }
 
-/** A host gives the command an environment of little more, and a folder of its own choice. */
+/** A host gives the command little more than this environment, and a folder of its choice. */
 function transportOf({ command, args, env, url, headers }: Loose): Transport {
   if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
   // Another port than the page's, which somebody may be using.

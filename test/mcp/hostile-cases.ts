@@ -3,18 +3,18 @@ import formats from "ajv-formats";
 import type { Loose } from "../support/harness.ts";
 import { goodArguments, type HostileWorld, needsToken } from "./hostile-world.ts";
 
-/** A call that must be refused, and what may not be told in the refusal. */
+/** A call that must be refused, and what the refusal may not reveal. */
 export interface HostileCase {
   tool: string;
   what: string;
   args: unknown;
-  /** The refusal must not differ from that of a token which nobody was ever given. */
+  /** The refusal must be the same as for a token that was never issued. */
   likeUnknown?: true;
 }
 
 const deep = (depth: number): unknown => (depth === 0 ? "end" : { in: deep(depth - 1) });
 
-/** Values of every type and of no use. */
+/** Useless values of every type. */
 const CORPUS: readonly (readonly [name: string, value: unknown])[] = [
   ["null", null],
   ["true", true],
@@ -46,7 +46,7 @@ const MALFORMED = [
 const ajv = new Ajv2020({ strict: false, validateFormats: true });
 formats.default(ajv);
 
-/** Each argument with each value that its own schema, as the tool tells it, does not take. */
+/** Each argument with each value that its own schema, as listed, does not accept. */
 function wrongValues(world: HostileWorld, tool: Loose): HostileCase[] {
   const good = goodArguments(world, tool);
   const properties = Object.entries(tool.inputSchema.properties as Record<string, Loose>);
@@ -90,7 +90,7 @@ function wrongTokens(world: HostileWorld, tool: Loose): HostileCase[] {
           with_("an id without a token or key", { submissionId: own.submissionId, resumeToken: undefined }),
         ]
       : []),
-    // Who holds an older token may still look.
+    // The holder of an older token may still read.
     ...(isRead ? [] : [with_("a token of what was cancelled", { resumeToken: cancelled.token })]),
     ...(isRead ? [] : [with_("a token that was replaced", { resumeToken: own.staleToken })]),
   ];
@@ -109,6 +109,6 @@ function oddArguments(world: HostileWorld, tool: Loose): HostileCase[] {
   ];
 }
 
-/** Every tool with everything wrong that can be derived from how it describes itself. */
+/** Every tool with every mistake that can be derived from its schema. */
 export const hostileCases = (world: HostileWorld): HostileCase[] =>
   world.tools.flatMap((tool) => [missing, wrongValues, wrongTokens, oddArguments].flatMap((make) => make(world, tool)));

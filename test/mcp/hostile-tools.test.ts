@@ -9,7 +9,7 @@ import { createHostileWorld, goodArguments, type HostileWorld, stateOf } from ".
 /** What is wrong with a refusal, if anything. */
 function problemsOf({ status, message, text }: RawReply): string[] {
   const result = message?.result;
-  // What is no arguments at all, or no JSON that is taken here, is refused before there is a call.
+  // Invalid arguments or JSON are refused before there is a call.
   if (message?.error?.code === -32602 || (status === 400 && message?.error?.code === -32700)) return [];
   if (result === undefined) return [`no result: ${status} ${text.slice(0, 300)}`];
   const { isError, structuredContent: body, content } = result;
@@ -60,7 +60,7 @@ describe.each(["intake", "generic"] as const)("with the tools of each %s", (tool
       const said = JSON.stringify(reply.message);
       const problems = problemsOf(reply);
       if (one.what === "an unknown token") unknown.set(one.tool, said);
-      // Odd enough for the way of the SDK, which answers the same.
+      // Unusual enough to be handled by the SDK, which responds the same.
       const twin = await send(one, { "content-type": "application/json; charset=utf-8" });
       if (!isDeepStrictEqual(withoutKeys(twin.message), withoutKeys(reply.message)))
         problems.push(`answered otherwise by the SDK: ${twin.text}`);

@@ -59,7 +59,7 @@ export async function createHostileWorld(tools: "auto" | "intake" | "generic"): 
   };
 }
 
-/** A value that is good, for each argument that any tool takes. */
+/** A valid value for each argument of any tool. */
 const goodValues = ({ own, uploadId }: HostileWorld): Record<string, unknown> => ({
   resumeToken: own.token,
   intakeId: "alpha",
@@ -76,7 +76,7 @@ const goodValues = ({ own, uploadId }: HostileWorld): Record<string, unknown> =>
 /** Does the tool need a token, or a key? */
 export const needsToken = (tool: Loose): boolean => Object.hasOwn(tool.inputSchema.properties, "resumeToken");
 
-/** What a tool must have: what its schema requires, and the token. A call with these is a good one. */
+/** What a tool requires: by its schema, and the token. A call with these is valid. */
 export function goodArguments(world: HostileWorld, tool: Loose): Record<string, unknown> {
   const good = goodValues(world);
   const names: string[] = [...(tool.inputSchema.required ?? []), ...(needsToken(tool) ? ["resumeToken"] : [])];
@@ -85,10 +85,10 @@ export function goodArguments(world: HostileWorld, tool: Loose): Record<string, 
   return Object.fromEntries(names.map((name) => [name, good[name]]));
 }
 
-/** Who tried what with which token is noted; that is no effect of the call. */
+/** Who tried which token is recorded; that is not an effect of the call. */
 const NOTES = ["token.conflict", "token.accessed", "idempotency.lock.contention"];
 
-/** All that the server keeps, as far as a call that was refused must leave it as it is. */
+/** Everything that the server stores, as far as a refused call must not change it. */
 export async function stateOf({ server }: HostileWorld): Promise<unknown> {
   const lists = (await everything(server)) as Loose[][];
   return lists.map((items) =>

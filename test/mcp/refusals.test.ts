@@ -7,7 +7,7 @@ import { createHostileWorld, type HostileWorld } from "./hostile-world.ts";
 import { problemsOfRefusal, supplied, toolsNamedIn } from "./refusals.ts";
 import { emptyServer } from "./scene.ts";
 
-/** What a caller could add where a proposal leaves something to it. */
+/** What a caller could add where a proposal asks for it. */
 const BAG: Record<string, unknown> = {
   fields: { name: "Ada" },
   "fields.name": "Ada",

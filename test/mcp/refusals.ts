@@ -1,13 +1,13 @@
 import type { Loose } from "../support/harness.ts";
 
-/** Every name of ours that a text has; what follows `formbridge_` in an id or a URI is none. */
+/** Every tool name in a text; what follows `formbridge_` in an id or a URI is none. */
 export const toolsNamedIn = (texts: unknown): Set<string> =>
   new Set((JSON.stringify(texts) ?? "").match(/(?<![\w/:.-])formbridge_[a-z0-9_-]+[a-z0-9]/g) ?? []);
 
-/** Words of HTTP, which mean nothing to who calls a tool. */
+/** Terms of HTTP, which mean nothing to a caller of tools. */
 const OF_HTTP = /If-Match|\bheaders?\b|in the path|\bbody\b|Authorization|Idempotency-Key|\bPATCH\b|\bPOST\b/;
 
-/** What is wrong with a refusal as advice, if anything. */
+/** What is wrong with a refusal's advice, if anything. */
 export function problemsOfRefusal({ error }: Loose, listed: ReadonlySet<string>): string[] {
   const { proposal, nextActions = [], message } = error;
   const hints = nextActions.map(({ hint = "" }: Loose) => hint);

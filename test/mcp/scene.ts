@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from "../support/harness.ts";
 import { connectHost, type Host } from "../support/mcp.ts";
 import { FILES_SCHEMA } from "../support/uploads.ts";
 
-/** A server in memory that has no intakes but those that a test gives it. */
+/** A server in memory that has only the intakes of the test. */
 export async function emptyServer(env: Record<string, string> = {}): Promise<TestServer> {
   const folder = tempFolder();
   const server = await startTestServer({ store: "memory", env: { FORMBRIDGE_INTAKES: folder.path, ...env } });

@@ -172,7 +172,7 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
   ])("[MCP-STDIO-ANSWERED] is answered when %s right after it", async (_what, end) => {
     const host = await connect(way);
     host.send(request(11, "1"));
-    // The line is with the reader, and its call is not yet made.
+    // The line has been read, and its call is not made yet.
     await new Promise(setImmediate);
     end(host as never);
     await host.ended;

@@ -12,7 +12,7 @@ import { emptyServer } from "./scene.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "apps/server/bin/formbridge.mjs");
-/** A process starts in well under a second, and on a busy machine when it can. */
+/** A process starts in well under a second, but may take long on a busy machine. */
 const PATIENCE = 60_000;
 const folder = tempFolder();
 let server: TestServer;

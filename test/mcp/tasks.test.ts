@@ -71,7 +71,7 @@ it("[MCP-WAIT-TASK] the official client of the extension follows such a task to 
     rawDispatch: async (request) => {
       const { method, params } = request as Loose;
       const { result, error } = await send(method, params);
-      // The client would look every few seconds; here it looks again at once.
+      // The client would poll every few seconds; here it polls at once.
       if (result?.pollIntervalMs !== undefined) result.pollIntervalMs = 1;
       return error === undefined ? { kind: "result", result } : { kind: "error", error };
     },
@@ -108,7 +108,7 @@ it("[MCP-WAIT-TASK] a task is known only to its caller, for its lifetime, and to
     expect((await send(method, params, { capabilities: {} })).error).toMatchObject({ code: -32021 });
     expect((await send(method, params)).result).toMatchObject({ resultType: "complete" });
   }
-  // A client that knows no tasks waits on its line.
+  // A client without tasks waits on its connection.
   const args = { name: STATUS, arguments: { submissionId, waitMs: 1 } };
   expect(bodyOf((await send("tools/call", args, { capabilities: {} })).result)).toMatchObject({ ok: true, version: 1 });
   server.clock.advance(DAY + 1);

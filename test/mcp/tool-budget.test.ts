@@ -4,7 +4,7 @@ import { type Loose, startTestServer, type TestServer } from "../support/harness
 import { connectHost } from "../support/mcp.ts";
 import { emptyServer } from "./scene.ts";
 
-/** What a list of the six example intakes may take of a model's context. */
+/** How much of a model's context a list of the six example intakes may use. */
 const MAX_TOOLS = 20;
 const MAX_TOKENS = 7_000;
 
@@ -196,7 +196,7 @@ describe("by role", () => {
     for (const name of ["formbridge_set_fields", "formbridge_submit", "formbridge_get_submission"]) {
       expect(find(keyless, name).required, name).toContain("resumeToken");
     }
-    // With a key, submissionId and version do as well.
+    // With a key, submissionId and version are enough, too.
     const keyed = find(await listFor(server.adminKey), "formbridge_set_fields");
     expect(keyed.required).toEqual(["fields"]);
     expect(keyed.properties.resumeToken.description).toContain("submissionId");

@@ -38,7 +38,7 @@ const WRITING = [
   "formbridge_validate_submission",
 ];
 const VERBS = [...READING, ...WRITING];
-/** For whoever has no create tool by intake. */
+/** For a caller without a create tool per intake. */
 const GENERIC = [...VERBS, "formbridge_create_submission", "formbridge_list_intakes"].toSorted();
 
 const aFile = { field: "pdf", filename: "a.pdf", mimeType: "application/pdf", sizeBytes: 9 };
@@ -136,7 +136,7 @@ describe("the list of tools", () => {
     const host = await connectHost(odd.url);
     const { resumeToken } = await host.done("formbridge_get_create", {});
     expect(await host.done("formbridge_get_events", { resumeToken })).toMatchObject({ ok: true });
-    // What is listed under the name is what is called.
+    // The tool listed under the name is the one that is called.
     await host.refused("formbridge_request_upload", { resumeToken, ...aFile }, "invalid");
     await host.refused("formbridge_request_submit", { resumeToken, idempotencyKey: "k" }, "token_invalid");
     await host.close();

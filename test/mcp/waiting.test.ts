@@ -26,7 +26,7 @@ const begin = (): Promise<Loose> => done(modern, "formbridge_forms_create", {});
 const write = (resumeToken: string, name: string): Promise<Loose> =>
   server.call("PATCH", `/resume/${resumeToken}/fields`, { key, body: { fields: { name } } });
 
-/** Waits as a host does; `began` resolves when the server says that it waits. */
+/** Waits as a host does; `began` resolves when the server reports that it waits. */
 function waitWith(client: Client, args: object, options: { signal?: AbortSignal } = {}) {
   const told: string[] = [];
   let begin: () => void = () => {};

@@ -1,4 +1,4 @@
-/** For each alert, series that make it fire and a near miss that does not. Values are Prometheus' notation: `0+10x60` grows by 10, 60 times. */
+/** For each alert, series that make it fire, and similar ones that don't. Values are Prometheus' notation: `0+10x60` grows by 10, 60 times. */
 export interface Case {
   /** Series and their values, one for each step. */
   series: Record<string, string>;
@@ -7,7 +7,7 @@ export interface Case {
 export interface AlertCases {
   fires: Case;
   quiet: Case;
-  /** From value to value, and how often the rules are evaluated: a minute, but for windows of hours and days. */
+  /** From value to value, and how often the rules are evaluated: a minute, except for windows of hours and days. */
   step?: "5m" | "1h" | "6h";
 }
 
@@ -130,7 +130,7 @@ export const CASES: Record<string, AlertCases> = {
   SloStorageAvailabilityBudgetNearlySpent: {
     step: "6h",
     fires: at("744h", { 'formbridge_store_up{backend="sqlite"}': "1x110 0 1x20" }),
-    // Redis is optional: without it everything goes on.
+    // Redis is optional: without it everything continues.
     quiet: at("744h", {
       'formbridge_store_up{backend="redis"}': "0x130",
       'formbridge_store_up{backend="sqlite"}': "1x130",

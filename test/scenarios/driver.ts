@@ -45,7 +45,7 @@ export interface Answer {
   replayed: boolean;
 }
 
-/** Carries the calls of one agent to the server. A scene that is played with two drivers must end the same. */
+/** Makes the calls of one agent. A scene that is played with two drivers must end the same. */
 export interface Driver {
   readonly name: string;
   call(intakeId: string, action: Action, args: ActionArguments): Promise<Answer>;

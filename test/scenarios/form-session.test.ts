@@ -60,7 +60,7 @@ describe("a form session on a real server", () => {
         const session = await FormSession.open({ submission: theirs, storage: memoryStorage(), later });
         const typed: Record<string, unknown> = {};
         const remaining = [...planned];
-        // The answer of a stream has no end that could be lost.
+        // The response of a stream has no end that could be lost.
         const isStream = (headers: Headers) => headers.get("accept") === "text/event-stream";
         network.decide = ({ headers }) => (isStream(headers) ? "pass" : (remaining.shift() ?? "pass"));
         for (const [index, [kind, n]] of steps.entries()) {

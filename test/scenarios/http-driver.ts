@@ -39,7 +39,7 @@ const ROUTES: Record<Action, (intakeId: string, args: ActionArguments) => HttpCa
   cancel: (_, args) => ({ method: "DELETE", path: at(args), body: body(args) }),
 };
 
-/** By id it is the key that opens, and a token says which version is meant. */
+/** By id the key gives access, and a token names the version. */
 const condition = ({ submissionId, resumeToken }: ActionArguments): Record<string, string> =>
   submissionId !== undefined && resumeToken !== undefined ? { "if-match": `"${resumeToken}"` } : {};
 

@@ -1,7 +1,7 @@
 import type { IntakeDefinition } from "@formbridge/contract";
 import type { TestServer } from "../support/harness.ts";
 
-/** Something for everybody: plain and nested values, a list, one that only a human may fill, one that is hidden, a file. */
+/** Something of everything: plain and nested values, a list, a human-only field, a hidden one, a file. */
 const schema: IntakeDefinition["schema"] = {
   type: "object",
   additionalProperties: false,
@@ -41,7 +41,7 @@ const withFile: IntakeDefinition["schema"] = {
 
 export const COMPLETE = { company: "Acme", country: "DE", contact: { email: "ada@example.com" } };
 
-/** The intakes of all scenes. Few enough that each has tools of its own. */
+/** The intakes of all scenes. Few enough that each has its own tools. */
 export async function putIntakes(server: TestServer): Promise<void> {
   const intakes: (Partial<IntakeDefinition> & { id: string })[] = [
     { id: "supplier", schema },

@@ -21,7 +21,7 @@ const GENERIC: Record<Action, string> = {
 export const toolName = (intakeId: string, action: Action, tools: Toolset): string =>
   tools === "generic" ? GENERIC[action] : `formbridge_${intakeId}_${action}`;
 
-/** Verbose, so that an answer has all that it has over HTTP. */
+/** Verbose, so that a response has everything that it has over HTTP. */
 function argumentsOf(action: Action, args: ActionArguments): Loose {
   const { fields, ...rest } = args;
   if (fields === undefined) return { ...rest, verbose: true };

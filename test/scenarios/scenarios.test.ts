@@ -20,7 +20,7 @@ async function open({ env }: AgentsWay): Promise<TestServer> {
 const playOn = (server: TestServer, way: AgentsWay, scene: Scene): Promise<Line[]> =>
   play({ server, connect: () => way.connect(server) }, scene);
 
-/** What each scene comes to over HTTP: the measure of all other ways. */
+/** What each scene results in over HTTP: all other ways are compared with it. */
 const measure = new Map<string, Line[]>();
 beforeAll(async () => {
   const server = await open(overHttp);

@@ -4,22 +4,22 @@ import { AGENT, history, record } from "../support/submissions.ts";
 import type { Action, ActionArguments, Answer, Driver } from "./driver.ts";
 import { createNames } from "./same.ts";
 
-/** A line of a scene's transcript: what was done, and what came of it. */
+/** A line of a scene's transcript: what was done, and the outcome. */
 export type Line = Record<string, unknown>;
 
-/** Where a scene is played: a server, an agent that reaches it in some way, and a clock that is moved by hand. */
+/** Where a scene is played: a server, an agent that reaches it in some way, and a manual clock. */
 export interface Stage {
   server: TestServer;
   intakeId: string;
-  /** The agent acts; whatever comes of it. */
+  /** The agent acts, with any outcome. */
   act(action: Action, args: ActionArguments): Promise<Answer>;
-  /** The agent acts and it works; answers the body. */
+  /** The agent acts and succeeds; returns the body. */
   does(action: Action, args: ActionArguments): Promise<Loose>;
-  /** The agent acts and is refused with this error; answers the body. */
+  /** The agent acts and is refused with this error; returns the body. */
   isRefused(type: string, action: Action, args: ActionArguments): Promise<Loose>;
-  /** The agent is started anew: of what was before, it has only what it kept in mind. */
+  /** The agent is restarted: it only has what it remembered. */
   comesBack(): Promise<void>;
-  /** All that the store knows of a submission goes to the transcript. */
+  /** Adds everything that the store knows of a submission to the transcript. */
   lookInto(submissionId: string): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface Play {
   connect(): Promise<Driver>;
 }
 
-/** Plays a scene and answers its transcript, in which ids and tokens have names that are the same in every run. */
+/** Plays a scene and returns its transcript, in which ids and tokens have names that are the same in every run. */
 export async function play({ server, connect }: Play, scene: Scene): Promise<Line[]> {
   const { intakeId } = scene;
   const names = createNames(server.clock.now());

@@ -14,13 +14,13 @@ export interface AgentsWay {
   name: string;
   env: Record<string, string>;
   connect(server: TestServer): Promise<Driver>;
-  /** A process for every connection takes its time: such a way plays only the scenes that need it. */
+  /** A process per connection is slow: such a way plays only the scenes that need it. */
   isSlow?: true;
 }
 
 const BIN = join(import.meta.dirname, "../../apps/server/bin/formbridge.mjs");
 
-/** The server's own end of standard input and output, joined with the client's by pipes in place of a process. */
+/** The server's end of stdin and stdout, connected to the client's by pipes instead of a process. */
 function onPipes({ server }: TestServer): Way {
   const [input, output] = [new PassThrough(), new PassThrough()];
   serveMcpStdio({

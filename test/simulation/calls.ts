@@ -4,13 +4,13 @@ import { mayHold } from "./judge.ts";
 import type { Call, Kind, Sub } from "./model.ts";
 import type { Dice } from "./random.ts";
 
-/** What callers know of the world: tokens they were told, calls they made. */
+/** What callers know: tokens they got, calls they made. */
 export interface Notebook {
   subs: Map<string, Sub>;
   tokens: Map<string, string[]>;
   calls: Call[];
   uploads: Map<string, string[]>;
-  /** By submission: links that were made, and sessions that were opened through them. */
+  /** By submission: links that were created, and sessions that were opened with them. */
   links: Map<string, { handoffId: string; link: string }[]>;
   sessions: Map<string, string[]>;
 }
@@ -68,7 +68,7 @@ export function inventCall(dice: Dice, book: Notebook): Call {
   return { ...call, ...contentOf(dice, kind, { sub, book }) };
 }
 
-/** Mostly the young ones: the crowd must meet somewhere. */
+/** Mostly recent ones, so that callers conflict. */
 function chooseSub(dice: Dice, { subs }: Notebook, kind: Kind): Sub {
   const all = [...subs.values()].slice(-8);
   const wanted =
@@ -83,7 +83,7 @@ function chooseSub(dice: Dice, { subs }: Notebook, kind: Kind): Sub {
   return dice.pick(open.length > 0 && dice.chance(0.9) ? open : all);
 }
 
-/** A visitor comes with a link, and works in a session. Whoever has one uses it often. */
+/** A visitor comes with a link, and works in a session. Callers with a session use it often. */
 function addressInSession(dice: Dice, about: { kind: Kind; sub: Sub; book: Notebook }): Partial<Call> | undefined {
   const { kind, sub, book } = about;
   const elsewhere = dice.chance(0.03) ? dice.pick([...book.subs.keys()]) : sub.id;
@@ -194,7 +194,7 @@ function fieldsOf(dice: Dice, { deletes }: { deletes: boolean }): JsonObject {
   return Object.keys(fields).length === 0 ? { a: text() } : fields;
 }
 
-/** The same again, as a client does that heard nothing: word for word, or with a change that it should not have made. */
+/** The same call again, as by a client without a response: identical, or with a change that it should not have made. */
 function again(dice: Dice, { calls, tokens }: Notebook): Call {
   const { uploadId, minted: _, ...call } = dice.pick(calls.slice(-12));
   const repeated: Call = call.kind === "confirmUpload" && uploadId !== undefined ? { ...call, uploadId } : call;

@@ -10,9 +10,9 @@ const MAX_SHRINK_RUNS = 400;
 export interface Campaign {
   episodes: number;
   operations: number;
-  /** How often which answer was seen, by operation. */
+  /** How often each response was seen, by operation. */
   seen: Map<string, number>;
-  /** In words, with the seed and the steps that lead to it. */
+  /** As a message, with the seed and the steps that lead to it. */
   failure?: string;
 }
 
@@ -22,7 +22,7 @@ interface CampaignOptions {
   sabotage?: Sabotage;
 }
 
-/** Episode after episode until enough operations were tried, or one went against the model. */
+/** Episode after episode until enough operations were tried, or one contradicted the model. */
 export async function campaign(options: CampaignOptions): Promise<Campaign> {
   const { firstSeed, operations, sabotage } = options;
   const fixed = { steps: ALL_STEPS, ...(sabotage && { sabotage }) };
@@ -40,7 +40,7 @@ export async function campaign(options: CampaignOptions): Promise<Campaign> {
   return result;
 }
 
-/** The shortest story that still ends in the same way. */
+/** The shortest sequence of steps with the same outcome. */
 async function explain(environment: Environment, seed: number, report: Report): Promise<string> {
   const steps = await shrink(environment, seed, ALL_STEPS.slice(0, (report.step ?? STEPS) + 1));
   const lines: string[] = [];
@@ -56,7 +56,7 @@ async function explain(environment: Environment, seed: number, report: Report): 
 const wordsOf = (problem: unknown): string =>
   problem instanceof Error ? (problem.stack ?? problem.message) : String(problem);
 
-/** Leaves out ever smaller runs of steps, as long as the model is still contradicted. */
+/** Removes ever smaller runs of steps, as long as the model is still contradicted. */
 async function shrink(environment: Environment, seed: number, failing: readonly number[]): Promise<readonly number[]> {
   let steps = failing;
   let runs = 0;

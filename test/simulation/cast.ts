@@ -1,7 +1,7 @@
 import type { Actor, IntakeDefinition, Role } from "@formbridge/contract";
 import { type ApiKey, sha256 } from "@formbridge/core";
 
-/** Somebody who calls: with a key, without one, or with one that is not good. */
+/** A caller: with a key, without one, or with an invalid one. */
 export interface Player {
   name: string;
   apiKey?: string;
@@ -9,11 +9,11 @@ export interface Player {
   tenant: string;
   roles: readonly Role[];
   actor: Actor;
-  /** Comes through a hand-off, which vouches for them. */
+  /** Comes through a hand-off, which identifies them. */
   visits?: true;
 }
 
-/** How the player is recorded: what nobody vouches for is declared. */
+/** How the player is recorded: without proof, as declared. */
 export const actorOf = ({ apiKey, actor, visits }: Player): Actor =>
   apiKey === undefined && visits !== true ? { ...actor, declared: true } : actor;
 
@@ -104,7 +104,7 @@ const intake = (id: string, required: string[], rest: Partial<IntakeDefinition>)
 
 const webhook = { kind: "webhook", url: "http://127.0.0.1:9/" } as const;
 
-/** Small on purpose: what is tested is the life of a submission, not its schema. */
+/** Small on purpose: the lifecycle of a submission is tested, not its schema. */
 export const INTAKES = {
   plain: intake("plain", ["a"], { access: "public" }),
   gated: intake("gated", ["a", "n"], {

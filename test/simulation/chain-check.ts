@@ -3,7 +3,7 @@ import type { ChainedEvent } from "@formbridge/core";
 
 const sha256 = (text: string): string => digest("sha256", text, "hex");
 
-/** Canonical JSON for the values that occur here, written anew: the product's own must not vouch for itself. */
+/** Canonical JSON for the values that occur here, written again so that our code doesn't check itself. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -18,7 +18,7 @@ export function canonical(value: unknown): string {
 export const sameJson = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other) || canonical(one) === canonical(other);
 
-/** CONTRACT §13: what a hash covers. Answers the first problem in words, or nothing. */
+/** CONTRACT §13: what a hash covers. Returns the first problem as a message, or nothing. */
 export function problemInChain(events: readonly ChainedEvent[]): string | undefined {
   const heads = new Map<string, { seq: number; hash: string }>();
   for (const event of events) {

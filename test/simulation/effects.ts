@@ -14,15 +14,15 @@ import {
   type View,
 } from "./model.ts";
 
-/** What a call that is let through does to its submission. */
+/** What a call that is accepted does to its submission. */
 export interface Effect {
   rotates: boolean;
   next: Partial<Sub>;
-  /** Recorded and refused all the same: a failed submit, a file that is not the one announced. */
+  /** Recorded and still refused: a failed submit, a file that is not the one announced. */
   refusal?: ErrorType;
 }
 
-/** What a verdict needs to know of a call. */
+/** What a verdict needs to know about a call. */
 export type Standpoint = Pick<Flight, "call" | "inspected" | "round">;
 
 type Outcome = Effect | ErrorType;
@@ -43,7 +43,7 @@ export function effectOf({ call, inspected, round }: Standpoint, view: View): Ou
     case "confirmUpload":
       return confirmUpload(call, { sub, inspected, now: view.now });
     case "review":
-      // Sent in again since the reviewer's call came: that is another thing to look at.
+      // Submitted again since the reviewer's call began: that is another review.
       return round !== undefined && round !== sub.round ? "conflict" : review(call, sub, view.now);
     case "cancel":
       return sub.delivering ? "conflict" : { rotates: true, next: { state: "cancelled", endedAt: view.now } };
@@ -93,7 +93,7 @@ function setFields(call: Call, sub: Sub, now: number): Outcome {
   const problem = unstorable(call);
   if (problem !== undefined) return problem;
   const fields = merged(sub.fields, call.fields ?? {});
-  // What leaves a draft as empty as it was has not begun it.
+  // A write that leaves a draft empty doesn't start it.
   if (sub.state === "draft" && Object.keys(fields).length === 0) return { rotates: true, next: { fields } };
   const waits = pending(sub, now).length > 0;
   return { rotates: true, next: { fields, state: waits ? "awaiting_upload" : "in_progress" } };

@@ -28,11 +28,11 @@ import { createCountedRandomness } from "./random.ts";
 import { plainSealer } from "./sealer.ts";
 import { commit, enter, inFlight, load, type World } from "./world.ts";
 
-/** The product, put together once; the world below it changes with every episode. */
+/** The product, composed once; the world below it changes with every episode. */
 export interface Environment {
   readonly operations: Operations;
   enterWorld(world: World): Promise<void>;
-  /** The process dies, and another one takes its place: what it had in memory is gone. */
+  /** The process dies, and another one replaces it: what it had in memory is gone. */
   restart(): void;
   deliver(call: Call): Promise<void>;
 }
@@ -94,7 +94,7 @@ export function createEnvironment(): Environment {
     },
     uploads: createFiles(() => world),
   };
-  // Compiling takes longer than an episode, so that is kept.
+  // Compiling takes longer than an episode, so it is cached.
   const catalog = createCatalog(backend);
   const start = (): Operations => createOperations(deps, { catalog, auditTrail: createAuditTrail(asideOf(deps)) });
   let operations = start();
@@ -107,7 +107,7 @@ export function createEnvironment(): Environment {
     },
     restart,
     async enterWorld(next) {
-      // What the process before has noted belongs to nobody here.
+      // Notes of the previous process belong to nobody here.
       restart();
       world = next;
       random = createCountedRandomness();
@@ -118,7 +118,7 @@ export function createEnvironment(): Environment {
   };
 }
 
-/** What the audit trail reads and writes is not the call's that it is about: it moves no view, and its faults are nobody's. */
+/** Reads and writes of the audit trail don't belong to the call they are about: they move no view, and their faults affect nobody. */
 function asideOf(deps: Deps): Deps {
   const { store } = deps.backend;
   const aside = <T>(work: () => Promise<T>): Promise<T> => inFlight.run(nobody(), work);
@@ -149,7 +149,7 @@ const storedIntakes = (): Omit<StoredIntake, "retired" | "updatedAt">[] =>
     digest: sha256(canonical(definition)),
   }));
 
-/** The world's ports, with its faults on the ways that matter. */
+/** The world's ports, with its faults where they matter. */
 function backendOf(world: () => World): Backend {
   const rest = <Port extends keyof Backend>(port: Port): Backend[Port] =>
     new Proxy({} as object, { get: (_, name) => Reflect.get(world().memory[port] as object, name) }) as Backend[Port];
@@ -178,7 +178,7 @@ function backendOf(world: () => World): Backend {
     sealedRows: rest("sealedRows"),
     handoffs: {
       ofSubmission: (submissionId) => world().memory.handoffs.ofSubmission(submissionId),
-      // What is long over is remembered here: the model keeps it, too.
+      // Old records are kept here: the model keeps them, too.
       list: (where, limit) => world().memory.handoffs.list(where, limit),
       count: (where, atMost) => world().memory.handoffs.count(where, atMost),
       forgetExpired: async () => 0,
@@ -191,7 +191,7 @@ function backendOf(world: () => World): Backend {
   };
 }
 
-/** One step of a delivery, as the worker will take it: load, decide, commit; who loses the race gives up. */
+/** One step of a delivery, as the worker takes it: load, decide, commit; gives up if it loses a race. */
 async function deliver(deps: Deps, { submissionId = "", outcome }: Call): Promise<void> {
   const loaded = await deps.backend.store.load({ by: { id: submissionId, tenant: "default" } });
   if (loaded.submission === undefined) return;

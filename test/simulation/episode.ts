@@ -12,7 +12,7 @@ export interface Plan {
   /** The steps to take: all of them, or what is left after shrinking. */
   steps: readonly number[];
   trace?: (line: string) => void;
-  /** Makes the store worse than it says. */
+  /** Makes the store break its guarantees. */
   sabotage?: Sabotage;
 }
 
@@ -31,7 +31,7 @@ interface Episode {
   environment: Environment;
   report: Report;
   width: number;
-  /** Recomputing every hash takes its time: not after every episode. That each names the one before is seen at every commit. */
+  /** Recomputing every hash is slow: not after every episode. The links are checked at every commit. */
   verifies: boolean;
 }
 
@@ -39,7 +39,7 @@ const JUMPS = [1, 1, 500, 1000, 5000, 29_000, 31_000, 61_000, 600_000, 3_600_000
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** One life of a store, from empty to its end. The seed decides everything in it. */
+/** One lifetime of a store, from empty to its end. The seed decides everything. */
 export async function runEpisode(environment: Environment, { seed, steps, trace, sabotage }: Plan): Promise<Report> {
   const shape = diceFor(seed, -1);
   const interleaved = shape.chance(0.5);
@@ -136,7 +136,7 @@ async function attempt({ operations, deliver }: Environment, call: Call): Promis
   }
 }
 
-/** What a caller hears, callers know: they tell each other their tokens. */
+/** Callers share the tokens that they get. */
 function learn({ book, report }: Episode, call: Call, outcome: Outcome): void {
   const about = "body" in outcome ? outcome.body : ((outcome.error as { about?: Record<string, unknown> }).about ?? {});
   const { submissionId, resumeToken } = about;
@@ -163,7 +163,7 @@ function learnHandoff(
   if (typeof session === "string") sessions.set(id, [...(sessions.get(id) ?? []).slice(-3), session]);
 }
 
-/** Lets everything that is under way come to its end, then reads every history from its first event. */
+/** Finishes everything in flight, then reads every history from its first event. */
 async function finish({ world, flights, verifies }: Episode): Promise<void> {
   world.rates = CALM;
   for (let turns = 0; flights.size > 0 && turns < 100_000; turns++) {

@@ -8,7 +8,7 @@ const PNG = Buffer.from("89504e470d0a1a0a0000000049444154", "hex");
 /** An image of that many bytes. */
 const imageOf = (sizeBytes: number): Buffer => Buffer.concat([PNG, Buffer.alloc(sizeBytes)]).subarray(0, sizeBytes);
 
-/** A storage to which a file did not come, came as announced, or came as something else. */
+/** A storage where a file did not arrive, arrived as announced, or arrived as something else. */
 export function createFiles(world: () => World): UploadStorage {
   const announced = new Map<string, number>();
   const arrived = new Map<string, Buffer>();

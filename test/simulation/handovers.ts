@@ -7,7 +7,7 @@ import { type Call, type Handed, isOpen, isOver, isRevoked, must, SESSION_TTL, t
 const MAX_OPEN = 20;
 const MAX_SESSIONS = 20;
 
-/** What making, opening and revoking a hand-off does: all of it beside version and token. */
+/** What creating, opening and revoking a hand-off does: none of it changes version or token. */
 export function handOver({ kind, handoffId, minted, link }: Call, sub: Sub, now: number): Effect | ErrorType {
   const made = minted ?? { handoffId: "", link: "", session: "" };
   const change = (handed: readonly Handed[]): Effect => ({ rotates: false, next: { handed } });
@@ -31,7 +31,7 @@ function opened(handed: Handed, sub: Sub, hash: string): Handed {
   return { ...handed, sessions: [...handed.sessions, { hash, expiresAt }].slice(-MAX_SESSIONS) };
 }
 
-/** What the product made up for a call: the model can't know it before. */
+/** What the product generated for a call: the model can't know it before. */
 export function mintedIn({ side }: Change): NonNullable<Call["minted"]> {
   const { handoffId = "", link = "", sessions = [] } = handoffsIn(side)[0] ?? {};
   return { handoffId, link, session: sessions.at(-1)?.hash ?? "" };

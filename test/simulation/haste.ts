@@ -7,7 +7,7 @@ function copied<T>(value: T): T {
   return copy as T;
 }
 
-/** Runs a simulation without what only costs time in it: deep clones of the platform, and stacks of expected refusals. */
+/** Runs a simulation without what only costs time: the platform's deep clones, and stacks of expected refusals. */
 export async function inHaste<T>(run: () => Promise<T>): Promise<T> {
   const { structuredClone: thorough } = globalThis;
   const { stackTraceLimit } = Error;

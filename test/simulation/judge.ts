@@ -18,11 +18,11 @@ import {
   type View,
 } from "./model.ts";
 
-/** What the contract says must come of a call that stands on a view. */
+/** What the contract says about the outcome of a call, given its view. */
 export type Verdict =
   | { type: "refuse"; error: ErrorType }
   | { type: "replay"; memory: Memory }
-  /** The submission's time is over: nobody may be answered from this view. */
+  /** The submission is overdue: no response may be based on this view. */
   | { type: "due" }
   | { type: "read"; sight: Sight }
   | { type: "do"; effect: Effect };
@@ -58,7 +58,7 @@ export function standing(token: Token | undefined, sub: Sub, now: number): Stand
 
 export const discloses = (sub: Sub): boolean => isOpen(sub) && sub.intake !== "hush";
 
-/** Whose record it is. On a public intake, a key of another tenant counts for nothing. */
+/** Whose record it is. On a public intake, a key of another tenant is ignored. */
 export function principalOf(call: Call, at: { tenant: string; before: Sub | undefined }): string {
   const { player, kind, session } = call;
   const hash = session === undefined ? undefined : sha256(session);
@@ -101,7 +101,7 @@ export function judge(flight: Standpoint, view: View): Verdict {
   return isRead ? judgeRead(call, { ...view, sub }) : judgeWrite(flight, { ...view, sub });
 }
 
-/** A link leads to a session until its hand-off, or its submission, is over. */
+/** A link can be exchanged until its hand-off, or its submission, has ended. */
 function judgeOpening(flight: Standpoint, view: View): Verdict {
   const { call } = flight;
   const { sub, now } = view;
@@ -116,7 +116,7 @@ function judgeOpening(flight: Standpoint, view: View): Verdict {
 
 const minted = (call: Call): NonNullable<Call["minted"]> => call.minted ?? { handoffId: "", link: "", session: "" };
 
-/** What only those may do who may hold the token. */
+/** What only callers who may hold the token may do. */
 const HOLDERS_ONLY = ["revoke", "reissue", "retryDelivery", "revokeHandoff"];
 
 function judgeInSession(flight: Standpoint, view: View, session: string): Verdict {
@@ -135,7 +135,7 @@ function judgeInSession(flight: Standpoint, view: View, session: string): Verdic
     return isElapsed ? refuse("token_expired") : { type: "read", sight: "all" };
   }
   if (HOLDERS_ONLY.includes(call.kind)) return refuse("forbidden");
-  // A link moves neither version nor token: it needs none.
+  // A link changes neither version nor token: it needs none.
   if (call.versions.length === 0 && call.kind !== "handoff") return refuse("token_required");
   const recorded = weigh(call, { ...view, sub });
   if (recorded !== undefined) return recorded;
@@ -180,12 +180,12 @@ function judgeRead(call: Call, view: View & { sub: Sub }): Verdict {
   if (stands === "elapsed") return refuse("token_expired");
   if (stands === "current") return { type: "read", sight: "all" };
   const inGrace = token?.rotatedAt !== undefined && now < token.rotatedAt + GRACE;
-  // A late reader learns what the 409 of a late writer would tell, no more.
+  // A late reader gets what the 409 of a late writer would contain, no more.
   const sight = mayHold(call.player, sub) ? "all" : discloses(sub) ? "masked" : "none";
   return inGrace && !(sight === "none" && call.kind === "events") ? { type: "read", sight } : refuse("token_conflict");
 }
 
-/** Review, cancel and the administration of tokens decide for themselves what a locked submission means to them. */
+/** Review, cancel and token administration decide for themselves what a locked submission means. */
 const BY_KEY = ["review", "cancel", "revoke", "reissue", "retryDelivery", "revokeHandoff"];
 
 function judgeWrite(flight: Standpoint, view: View & { sub: Sub }): Verdict {
@@ -206,7 +206,7 @@ function judgeWrite(flight: Standpoint, view: View & { sub: Sub }): Verdict {
   return judgeBasis(flight, view);
 }
 
-/** Made on the current version, of something that is not locked. */
+/** Based on the current version, of a submission that is not locked. */
 function judgeBasis(flight: Standpoint, view: View & { sub: Sub }): Verdict {
   const { call } = flight;
   const { sub, token } = view;

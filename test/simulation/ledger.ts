@@ -18,7 +18,7 @@ import {
 } from "./model.ts";
 import { checkEvents, checkRow, FIRST_HEAD, toldBy } from "./row-check.ts";
 
-/** The model of everything that was written, and the checks on every look and every write. */
+/** The model of everything that was written, and the checks on every read and every write. */
 export interface Ledger {
   subs: Map<string, Sub>;
   tokens: Map<string, Token>;
@@ -28,11 +28,11 @@ export interface Ledger {
   replays: Map<string, Replays>;
 }
 
-/** The replays of a submission: those in its history, and those that callers were told of. */
+/** The replays of a submission: those in its history, and those in responses. */
 export interface Replays {
   written: number;
   answered: number;
-  /** What replayed creates were told as their count. */
+  /** The counts that replayed creates returned. */
   counts: Set<number>;
 }
 
@@ -64,13 +64,13 @@ function aliveAt(ledger: Ledger, scope: string, now: number): Memory | undefined
   return memory !== undefined && isAlive(ledger, memory, now) ? memory : undefined;
 }
 
-/** A look: what the store tells must be what was written. The call's view moves here. */
+/** A read: what the store returns must be what was written. The call's view moves here. */
 export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQuery; loaded: Loaded }): void {
   const { query, loaded } = seen;
   const { by, key } = query;
   const { now } = loaded;
   flight.view = { ...flight.view, now };
-  // Where a conflict is noted, when the key is that of another submission.
+  // Where a conflict is recorded, when the key belongs to another submission.
   if ("id" in by && isKeyedWrite(flight) && flight.view.sub !== undefined && flight.view.sub.id !== by.id) return;
   if ("intake" in by) {
     flight.began = now;
@@ -126,7 +126,7 @@ export function observeTaken(ledger: Ledger, flight: Flight, { change, now }: { 
   flight.view = { ...flight.view, memory: alive };
 }
 
-/** A write that took place. */
+/** A write that happened. */
 export function observeCommit(
   ledger: Ledger,
   flight: Flight,

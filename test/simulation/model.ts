@@ -2,7 +2,7 @@ import type { Actor, ErrorType, JsonObject, SubmissionState } from "@formbridge/
 import { DEFAULT_POLICY } from "@formbridge/core";
 import type { IntakeName, Player } from "./cast.ts";
 
-/** A submission as a reader of the contract would keep it on paper. Never changed in place: a look keeps its copy. */
+/** A submission as a reader of the contract would track it. Never changed in place: a view keeps its copy. */
 export interface Sub {
   id: string;
   tenant: string;
@@ -39,7 +39,7 @@ export interface Sub {
   handed: readonly Handed[];
 }
 
-/** A hand-off, and who came through its link. */
+/** A hand-off, and who opened its link. */
 export interface Handed {
   id: string;
   link: string;
@@ -51,7 +51,7 @@ export interface Handed {
 
 export interface Upload {
   id: string;
-  /** Older uploads that it took the place of. */
+  /** Older uploads that it replaced. */
   supersedes: readonly string[];
   sizeBytes: number;
   confirmed: boolean;
@@ -67,7 +67,7 @@ export interface Token {
   rotatedAt?: number;
 }
 
-/** What is remembered under an idempotency key. */
+/** What is stored under an idempotency key. */
 export interface Memory {
   scope: string;
   sub: string;
@@ -77,9 +77,9 @@ export interface Memory {
   failed: boolean;
   expiresAt: number;
   outlives: boolean;
-  /** The answer, once somebody has seen it. */
+  /** The response, once somebody has seen it. */
   answer?: string;
-  /** The token in it, once somebody was told. */
+  /** The token in it, once it was returned. */
   token?: unknown;
 }
 
@@ -105,14 +105,14 @@ export type Kind =
   | "flush"
   | "deliver";
 
-/** What is called, as its caller means it. */
+/** A call, as its caller means it. */
 export interface Call {
   kind: Kind;
   player: Player;
   intake: IntakeName;
   submissionId?: string;
   token?: string;
-  /** The secret of a session: the caller is whoever opened it. */
+  /** The secret of a session: the caller is the person who opened it. */
   session?: string;
   /** What a link carries. */
   link?: string;
@@ -131,7 +131,7 @@ export interface Call {
   outcome?: "attempt" | "success" | "failure";
 }
 
-/** What a call stands on: the model at its last look into the store. */
+/** What a call is based on: the model at its last read from the store. */
 export interface View {
   now: number;
   sub?: Sub;
@@ -148,14 +148,14 @@ export interface Applied {
   refusal?: ErrorType;
 }
 
-/** A call on its way. */
+/** A call in flight. */
 export interface Flight {
   id: number;
   call: Call;
   view: View;
-  /** When a create last looked at its intake: that is the moment it was made. */
+  /** When a create last read its intake: that is its time. */
   began: number;
-  /** By submission, for calls that look at many. */
+  /** By submission, for calls that read many. */
   looks: Map<string, number>;
   applied: Applied[];
   fault?: "down" | "unknown" | "crash" | "locked";
@@ -186,7 +186,7 @@ export const isDue = (sub: Sub, now: number): boolean => isOpen(sub) && now >= s
 export const isRevoked = (handed: Handed, sub: Sub): boolean => handed.revoked || handed.epoch !== sub.epoch;
 export const isOver = (deadline: number, now: number): boolean => now >= deadline + SKEW;
 
-/** The process died between the store and its answer: the caller hears nothing that the contract knows. */
+/** The process died between the store and its response: the caller gets nothing defined by the contract. */
 export class Crash extends Error {}
 
 /** Something that must never happen did. */
@@ -198,7 +198,7 @@ export function must(holds: boolean, what: string | (() => string)): asserts hol
   if (!holds) throw new Violation(typeof what === "string" ? what : what());
 }
 
-/** RFC 7396 with dot-paths at the top, for values that the schema does not let be null. */
+/** RFC 7396 with dot-paths at the top, for values that the schema does not allow to be null. */
 export function merged(fields: JsonObject, patch: JsonObject): JsonObject {
   const next: JsonObject = { ...fields };
   for (const [key, value] of Object.entries(patch)) {

@@ -3,7 +3,7 @@ import type { Call } from "./model.ts";
 
 const ADDRESS = "127.0.0.1";
 
-/** Puts a call to the product, as a transport would. */
+/** Makes a call on the product, as a transport would. */
 export async function perform(
   operations: Operations,
   call: Call,
@@ -106,7 +106,7 @@ export const describe = (call: Call): string => {
 
 type Ended = { body: Record<string, unknown> } | { error: unknown };
 
-/** What kind of answer it was. */
+/** What kind of response it was. */
 export function outcomeName(outcome: Ended): string {
   if ("error" in outcome) return `✗ ${outcome.error instanceof ContractError ? outcome.error.type : "nothing"}`;
   const { state = "", _idempotent } = outcome.body;

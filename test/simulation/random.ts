@@ -1,6 +1,6 @@
 import type { Randomness } from "@formbridge/core";
 
-/** Everything that is left to chance comes from here, so that a seed tells the whole story. */
+/** All randomness comes from here, so that a seed determines everything. */
 export interface Dice {
   /** In [0, 1). */
   roll(): number;
@@ -31,11 +31,11 @@ export function createDice(seed: number): Dice {
   };
 }
 
-/** Dice for one step of one episode: leaving another step out does not change what this one throws. */
+/** Randomness for one step of one episode: leaving out another step doesn't change it. */
 export const diceFor = (seed: number, step: number): Dice =>
   createDice(Math.imul(seed + 0x9e3779b9, 2 * step + 0x85ebca6b) ^ (step << 8));
 
-/** Ids and secrets by counting: unique, ordered, the same in every run. */
+/** Ids and secrets from a counter: unique, ordered, the same in every run. */
 export function createCountedRandomness(): Randomness {
   let count = 0;
   const next = (): string => {

@@ -10,7 +10,7 @@ export const FIRST_HEAD = "0".repeat(64);
 /** Its events of the submission stream: what the model knows of. */
 export const toldBy = ({ events }: Change): ChainedEvent[] => events.filter(({ stream }) => stream === "submission");
 
-/** The row that a change writes is the one of the model: nothing was lost, nothing else moved. */
+/** The row that a change writes is the model's: nothing was lost, nothing else changed. */
 export function checkRow(change: Change, before: Sub | undefined, after: Sub): void {
   const row = change.row.submission;
   const seen = {
@@ -48,7 +48,7 @@ export function checkRow(change: Change, before: Sub | undefined, after: Sub): v
   must(!isEnded(before) || after.version === before.version, "an ended submission was changed");
 }
 
-/** Its events go on where the history stood, by moves that the table knows. */
+/** Its events continue the history, by moves that the table allows. */
 export function checkEvents(change: Change, before: Sub | undefined): void {
   const { row } = change;
   const events = toldBy(change);

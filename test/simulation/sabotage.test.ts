@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
 import type { Sabotage } from "./world.ts";
 
-/** A store whose commits go wrong now and then. */
+/** A store whose commits fail now and then. */
 const spoiled =
   (spoil: (store: Store, change: Change) => Promise<Committed> | undefined): Sabotage =>
   (store) => {

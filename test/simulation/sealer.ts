@@ -3,7 +3,7 @@ import type { Sealed, Sealer, SubmissionRow } from "@formbridge/core";
 
 const GAP = "\n";
 
-/** Seals nothing, and still refuses what was sealed for another place: the simulation is about order, not about ciphers. */
+/** Seals nothing, but refuses what was sealed for another place: the simulation is about order, not about ciphers. */
 export const plainSealer: Sealer = {
   isNewest: () => true,
   knows: () => true,

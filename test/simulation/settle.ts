@@ -4,14 +4,14 @@ import { discloses, judge, mayHold, type Sight, standing } from "./judge.ts";
 import { hashOf, type Ledger, replaysIn } from "./ledger.ts";
 import { type Applied, Crash, type Flight, isOver, type Memory, must, type Sub } from "./model.ts";
 
-/** What agents, and whoever shows nothing but a token, see in place of a sensitive value. */
+/** What agents, and callers with only a token, see instead of a sensitive value. */
 const MASKED = { masked: true };
-/** What an answer says instead of a token that has lapsed: no time is left. */
+/** What a response contains instead of a lapsed token: no time is left. */
 const saysLapsed = ({ warning }: { warning?: { timeRemaining: number } }): boolean => warning?.timeRemaining === 0;
 
 export type Outcome = { body: Record<string, unknown> } | { error: unknown };
 
-/** The end of a call: its answer must follow from what it saw and what it wrote. */
+/** The end of a call: its response must follow from what it read and what it wrote. */
 export function settle(flight: Flight, outcome: Outcome, ledger: Ledger): void {
   const { kind } = flight.call;
   const own = flight.applied.filter(({ by }) => by === "caller");
@@ -22,7 +22,7 @@ export function settle(flight: Flight, outcome: Outcome, ledger: Ledger): void {
 }
 
 function settleQuietly(flight: Flight, outcome: Outcome): void {
-  // Notes that the store could not take wait for the next flush.
+  // Notes that the store refused wait for the next flush.
   if ("body" in outcome || flight.fault !== undefined || flight.call.kind === "flush") return;
   const known = outcome.error instanceof ContractError;
   must(known, () => `${flight.call.kind} failed: ${describe(outcome)}`);
@@ -48,7 +48,7 @@ function settleAnswer(flight: Flight, body: Record<string, unknown>, ledger: Led
     must(sub !== undefined, "something was read that is not there");
     if (call.kind === "get") checkShown(flight, body, { sub, sight: verdict.sight });
     else {
-      // A reader who takes over is written down between the look and the page: more may have come meanwhile.
+      // A reader who takes over is recorded between the read and the page: more may have been written meanwhile.
       const shown = (body.events as unknown[]).length;
       const written = ledger.subs.get(sub.id)?.seq ?? 0;
       must(sub.seq <= shown && shown <= written, "getEvents does not show every event");
@@ -62,14 +62,14 @@ function settleAnswer(flight: Flight, body: Record<string, unknown>, ledger: Led
   checkReplay(flight, { body, memory: verdict.memory }, ledger);
 }
 
-/** Replays are written together, by whichever call was first: there are never more answers than events. */
+/** Replays are written together, by the first call: there are never more responses than events. */
 function tally(ledger: Ledger, memory: Memory): void {
   const replays = replaysIn(ledger, memory.sub);
   replays.answered += 1;
   must(replays.answered <= replays.written, "a replay left no event in the history");
 }
 
-/** Only people get sensitive values: in a session, or with a key of their own. */
+/** Only people get sensitive values: in a session, or with their own key. */
 const seesSecrets = ({ call: { player } }: Flight): boolean =>
   player.visits === true || (player.apiKey !== undefined && player.actor.kind === "human");
 
@@ -90,7 +90,7 @@ function checkShown(
   must(sameJson(body.fields, fields), () => `answered fields ${canonical(body.fields)}, are ${canonical(fields)}`);
 }
 
-/** The token after a write: the one that this very write issued, and only to those who may hold it. */
+/** The token after a write: the one that this write issued, and only for callers who may hold it. */
 function checkNewToken(flight: Flight, body: Record<string, unknown>, own: Applied): void {
   const { call } = flight;
   if (body.resumeToken === undefined) {
@@ -114,7 +114,7 @@ function checkNewToken(flight: Flight, body: Record<string, unknown>, own: Appli
 
 const isCurrent = ({ view }: Flight, sub: Sub): boolean => standing(view.token, sub, view.now) === "current";
 
-/** A token that is told outside a write: the current one, to those who may learn it. */
+/** A token returned outside a write: the current one, for callers who may have it. */
 function checkToken(flight: Flight, told: unknown, sub: Sub): void {
   if (told === undefined) return;
   const { call, view } = flight;
@@ -124,7 +124,7 @@ function checkToken(flight: Flight, told: unknown, sub: Sub): void {
   must(may && !sub.revoked, `a token was told to ${call.player.name}, who is ${stands}`);
 }
 
-/** Recorded answers are given again word for word. The first to see one tells the others what it must be. */
+/** Recorded responses are returned unchanged. The first one seen determines the others. */
 function sameAnswer(memory: Memory | undefined, answer: unknown): void {
   if (memory === undefined) return;
   const text = canonical(answer);
@@ -132,7 +132,7 @@ function sameAnswer(memory: Memory | undefined, answer: unknown): void {
   must(memory.answer === text, () => `replayed ${text}, recorded ${memory.answer}`);
 }
 
-/** Word for word, but for the token, which is left out once it has lapsed, and for what only some callers see. */
+/** Unchanged, except for the token, which is left out once it has lapsed, and for what only some callers see. */
 function sameDone(memory: Memory | undefined, body: Record<string, unknown>): void {
   const { resumeToken, resumeUrl: _url, tokenExpiresAt: _until, fields, ...rest } = body;
   const { secret: _secret, ...open } = (fields ?? {}) as Record<string, unknown>;
@@ -166,13 +166,13 @@ function checkReplay(flight: Flight, replay: { body: Record<string, unknown>; me
 function settleRefusal(flight: Flight, error: unknown, ledger: Ledger): void {
   const { call, view, fault, applied } = flight;
   const own = applied.find(({ by }) => by === "caller");
-  // A replay shares the commit, and the fault, of the call that was first.
+  // A replay shares the commit, and the fault, of the first call.
   const isShared = error instanceof Error && (error.cause instanceof StoreDown || error instanceof Crash);
   if (fault === "crash") return;
   if ((fault === undefined || fault === "locked") && isShared && judge(flight, view).type === "replay") return;
   must(error instanceof ContractError, () => `${call.kind} failed: ${describe({ error })}`);
   const { type, about } = error;
-  // Who could not wait looks once more, and may find something to be told.
+  // A caller that timed out checks once more, and may find a record.
   const foundMore = fault === "locked" && type !== "locked";
   if (fault !== undefined && !foundMore) {
     const wanted = fault === "locked" ? "locked" : "service_unavailable";

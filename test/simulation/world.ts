@@ -25,7 +25,7 @@ export interface Rates {
   locked: number;
 }
 
-/** A store that breaks its word, to see whether that is noticed. */
+/** A store that breaks its guarantees, to see whether that is noticed. */
 export type Sabotage = (store: Store) => Store;
 
 export const CALM: Rates = { loadDown: 0, notApplied: 0, unknown: 0, crash: 0, locked: 0 };
@@ -36,11 +36,11 @@ const START = Date.parse("2026-03-01T12:00:00.000Z");
 interface Waiting {
   flight: Flight;
   run(): void;
-  /** The process dies: the store may have had the request already. */
+  /** The process dies: the store may already have received the request. */
   abandon(): void;
 }
 
-/** One store with a memory, a clock that is moved by hand, and whatever can go wrong on the way to it. */
+/** One store in memory, a manual clock, and whatever can go wrong on the way to it. */
 export interface World {
   now: number;
   dice: Dice;
@@ -50,7 +50,7 @@ export interface World {
   memory: Backend;
   waiting: Waiting[];
   enter: ReturnType<typeof createKeyQueue>;
-  /** What went against the model while no answer could tell it. */
+  /** What contradicted the model while no response could show it. */
   problem?: unknown;
   log(line: () => string): void;
 }
@@ -74,7 +74,7 @@ function current(): Flight {
   return flight;
 }
 
-/** In an interleaved world a request to the store waits until it is let through. */
+/** In an interleaved world a request to the store waits until it is released. */
 function queued<T>(world: World, flight: Flight, request: () => Promise<T>): Promise<T> {
   if (!world.interleaved) return request();
   return new Promise((resolve, reject) => {
@@ -85,7 +85,7 @@ function queued<T>(world: World, flight: Flight, request: () => Promise<T>): Pro
   });
 }
 
-/** What goes against the model ends the episode, wherever the call that saw it catches it. */
+/** A contradiction of the model ends the episode, wherever the call that saw it catches it. */
 function noted<T>(world: World, check: () => T): T {
   try {
     return check();
@@ -144,7 +144,7 @@ function observeCommitted(
   if (committed.kind === "key_taken") observeTaken(world.ledger, flight, { change, now });
 }
 
-/** Every process has a line of its own; now and then somebody waits in it for too long. */
+/** Every process has its own queue; now and then somebody waits in it for too long. */
 export const enter: (world: World, ...rest: Parameters<World["enter"]>) => ReturnType<World["enter"]> = async (
   world,
   key,
@@ -157,7 +157,7 @@ export const enter: (world: World, ...rest: Parameters<World["enter"]>) => Retur
   return await world.enter(key, limits);
 };
 
-/** The process dies. What was on its way to the store may have arrived, nobody hears of it, and all locks are gone. */
+/** The process dies. Requests to the store may have arrived, nobody gets a response, and all locks are gone. */
 export function crash(world: World): void {
   for (const { flight, abandon } of world.waiting) {
     flight.fault = "crash";

@@ -1,7 +1,7 @@
 import { type ClientOptions, createClient, type FormBridgeClient } from "@formbridge/client";
 import type { TestServer } from "../../../test/support/harness.ts";
 
-/** What becomes of one request: it goes through, is lost on the way there or back, or gets an answer of ours. */
+/** What happens to a request: it arrives, is lost on the way there or back, or gets a response from the test. */
 export type Fate = "pass" | "lose_request" | "lose_answer" | (() => Response | Promise<Response>);
 
 export interface Sent {
@@ -16,7 +16,7 @@ export interface Network {
   sent: Sent[];
   /** How long the client wanted to wait between tries. */
   waits: number[];
-  /** The fates of the next requests; after these all go through. */
+  /** The outcomes of the next requests; all later ones arrive. */
   plan(...fates: Fate[]): void;
   /** Decides by the request instead. */
   decide: ((sent: Sent) => Fate) | undefined;

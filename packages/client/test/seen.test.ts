@@ -55,7 +55,7 @@ describe("a write is based on what its caller has seen", () => {
     network.decide = ({ method, headers }) => {
       if (method !== "PATCH" || !headers.get("if-match")?.includes("rtok_")) return "pass";
       return async () => {
-        // A read that is under way beside the write shows the caller nothing before the write has ended.
+        // A read in flight beside the write shows the caller nothing before the write has ended.
         if (isFirst) await one.read();
         isFirst = false;
         return byToken();

@@ -11,7 +11,7 @@ const START = Date.parse("2026-03-01T12:00:00.000Z");
 
 type Decide = (submission: Submission, context: DecideContext) => Decision;
 
-/** One submission in its domain, without store or wire: given what was decided before, when something is decided, then look. */
+/** One submission in the domain, without store or transport: given earlier decisions, when something is decided, then check. */
 export interface Scene {
   submission: Submission;
   /** The outcome of the last decision. */

@@ -1,7 +1,7 @@
 import type { Edit } from "../src/session/edits.ts";
 import type { EditStorage } from "../src/session/form-state.ts";
 
-/** What a browser keeps over reloads. */
+/** What a browser stores across reloads. */
 export function memoryStorage(): EditStorage & { kept: string } {
   const storage = {
     kept: "[]",

@@ -70,7 +70,7 @@ class Person {
   type(path: readonly string[]): void {
     const key = path.join(".");
     const value = this.next(path, "p");
-    // While they are in a field it is not redrawn: what they saw is what was there when they began.
+    // A field in use is not redrawn: the person saw what was there when they began.
     if (!this.begun.delete(key) && this.#editAt(path) === undefined) {
       this.seen.add(JSON.stringify(at(this.session.state.fields, key) ?? null));
     }
@@ -91,7 +91,7 @@ class Person {
     this.begun.clear();
     await settled();
     this.server.timers.splice(0);
-    // Requests that are under way arrive, though nobody waits for their answers.
+    // Requests in flight arrive, though nobody waits for their responses.
     for (const step of this.server.steps.splice(0)) step.deliver();
     this.server.restart();
     await this.open();
@@ -101,7 +101,7 @@ class Person {
     return JSON.parse(this.storage.kept).find((edit: Edit) => edit.path.join(".") === path.join("."));
   }
 
-  /** Everything that was typed is stored, or was, before somebody else saw and changed it. */
+  /** Everything that was typed is stored, or was stored before somebody else saw and changed it. */
   assertStored(): void {
     for (const [path, value] of this.typed) {
       const stored = this.server.commits.filter((commit) => commit.by === "person" && commit.path === path);
@@ -109,7 +109,7 @@ class Person {
     }
   }
 
-  /** Whatever a write of this person replaced was their own, or had been in front of them. */
+  /** Whatever a write of this person replaced was their own, or had been shown to them. */
   assertNothingOverwritten(): void {
     for (const { by, before, path } of this.server.commits) {
       if (by !== "person" || before === undefined || JSON.stringify(before).includes("p")) continue;
@@ -135,14 +135,14 @@ async function act(person: Person, kind: (typeof KINDS)[number], n: number): Pro
   else if (kind === "mine" || kind === "theirs") person.choose(kind);
   else if (kind === "focus") session.focus(["list"]);
   else if (kind === "blur") {
-    // What was typed is handed over when the field is left.
+    // What was typed is reported when the field is left.
     if (person.begun.has("list")) person.type(["list"]);
     session.focus(undefined);
   } else await person.reload();
   await settled();
 }
 
-/** The network is well again, and the person answers every question. */
+/** The network works again, and the person answers every question. */
 async function heal(person: Person): Promise<void> {
   const { server } = person;
   for (const path of [...person.begun]) person.type(path.split("."));

@@ -5,7 +5,7 @@ import type { FormSessionOptions } from "../src/session/form-state.ts";
 import { memoryStorage } from "./memory-storage.ts";
 import { SimulatedServer, settled } from "./simulated-server.ts";
 
-/** The network is well: everything that is sent arrives, and every timer fires. */
+/** The network works: everything that is sent arrives, and every timer fires. */
 async function run(server: SimulatedServer, rounds = 12): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await settled();
@@ -113,7 +113,7 @@ describe("a write whose response is lost", () => {
     const session = await open(server);
     session.edit(change(["a"], "one"));
     const flushed = session.flush();
-    // Executed each time, and every answer is lost: the write and both of its retries.
+    // Executed each time, and every response is lost: the write and both of its retries.
     for (let tries = 0; tries < 3; tries++) {
       await settled();
       server.steps.splice(0).at(-1)?.deliver();
@@ -179,7 +179,7 @@ describe("masked values", () => {
     server.masked = (path) => path === "secrets";
     const session = await open(server);
     session.edit(change(["secrets"], ["one"]));
-    // Sent, and not answered yet.
+    // Sent, and not yet answered.
     await settled();
     for (const timer of server.timers.splice(0)) timer();
     await settled();

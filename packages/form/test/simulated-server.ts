@@ -3,7 +3,7 @@ import { createClient, type FormBridgeClient } from "@formbridge/client";
 type Fields = Record<string, unknown>;
 
 interface Step {
-  /** The request reaches the server, or the answer its client. */
+  /** The request reaches the server, or the response its client. */
   deliver(): void;
   /** It is lost on the way. */
   lose(): void;
@@ -31,7 +31,7 @@ export class SimulatedServer {
   unstorable = (_path: string, _value: unknown): boolean => false;
   /** Values that are not shown. */
   masked = (_path: string): boolean => false;
-  /** Answers the next writes instead of executing them. */
+  /** Responds to the next writes without executing them. */
   readonly refusals: Response[] = [];
   readonly #changedAt = new Map<string, number>();
   readonly #answers = new Map<string, object>();
@@ -58,7 +58,7 @@ export class SimulatedServer {
     };
   };
 
-  /** Somebody writes, on what is there now. */
+  /** Somebody writes, based on the current state. */
   write(by: string, patch: Fields): void {
     this.version += 1;
     for (const [path, value] of Object.entries(patch)) {
@@ -176,7 +176,7 @@ function put(fields: Fields, [name = "", ...rest]: string[], value: unknown): Fi
   return value === null || value === undefined ? others : { ...others, [name]: value };
 }
 
-/** Lets everything run that waits for nothing outside. */
+/** Runs everything that doesn't wait for something outside. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate);
 }

@@ -55,7 +55,7 @@ function createBrowser() {
 
 const edit = (name: string, value: string): Edit => ({ path: [name], value });
 
-/** Takes everything, and remembers it. */
+/** Accepts everything, and records it. */
 function taker() {
   const taken: Edit[] = [];
   const take = (edits: Edit[]) => {

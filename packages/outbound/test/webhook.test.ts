@@ -201,7 +201,7 @@ describe("responses", () => {
 
 describe("[COURIER-TIME-OUT] a receiver that misbehaves", () => {
   const HEAD = "HTTP/1.1 200 OK\r\n";
-  /** Sends a little again and again until the connection is gone. */
+  /** Keeps sending a little until the connection is gone. */
   const trickle = (socket: Socket, text: string, everyMs = 20) => {
     const timer = setInterval(() => socket.write(text), everyMs);
     socket.on("close", () => clearInterval(timer));

@@ -26,7 +26,7 @@ async function configure(database: TestDatabase, change: string): Promise<void> 
   );
 }
 
-/** What holds on the connections that write. */
+/** The settings of the connections that write. */
 async function settingOn(url: string): Promise<string> {
   const db = openDatabase(optionsFor(url));
   closers.push(db.close);
@@ -75,7 +75,7 @@ it("[AUDIT-F28] after a failed write, health needs a successful write", async ()
   closers.push(database.drop);
   const backend = await openPostgresBackend(optionsFor(database.url));
   closers.push(backend.close);
-  // As a full disk would, and with a code that is no fault of the call.
+  // As a full disk would, with a code that isn't the call's fault.
   await database.query(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$`);
   for (const table of ["submissions", "write_probe"]) {

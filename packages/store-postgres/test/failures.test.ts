@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => backend.close());
 
-/** Holds what the given statements lock, until it ends. */
+/** Holds the locks of the given statements until it ends. */
 async function holding(work: (client: Client) => Promise<unknown>) {
   const client = new Client({ connectionString: database.url });
   await client.connect();

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 const clients: Client[] = [];
 beforeEach(async () => {
-  // A test that failed leaves its transactions open, and their locks.
+  // A failed test leaves its transactions open, with their locks.
   await Promise.all(clients.splice(0).map((client) => client.end()));
   await emptied(database);
 });
@@ -33,7 +33,7 @@ async function connected(): Promise<Client> {
   return client;
 }
 
-/** A write that has done everything but commit. */
+/** A write that has done everything except commit. */
 async function slowWrite() {
   const client = await connected();
   await client.query("BEGIN");

@@ -21,14 +21,14 @@ export async function emptied(database: TestDatabase): Promise<void> {
   await database.query(`TRUNCATE ${tables[0]?.name}`);
 }
 
-/** Commits changes on a connection of the test's own, in its transaction, and answers the ids of those that were written. */
+/** Commits changes on the test's own connection, in its transaction, and returns the ids of those that were written. */
 export async function commitOn(client: Client, ...changes: Change[]): Promise<(string | null)[]> {
   const { commit, values } = commitBatch(changes.map(writtenOf));
   const { rows } = await client.query<{ submission_id: string | null }>(commit.text, values);
   return rows.map(({ submission_id }) => submission_id);
 }
 
-/** The same backend, in which every call first sets the database's clock to what `now` says. */
+/** The same backend, but every call first sets the database's clock to `now`. */
 function onClock(backend: Backend, tick: () => void): Backend {
   const ticking = <Port extends object>(port: Port): Port =>
     new Proxy(port, {
@@ -45,7 +45,7 @@ function onClock(backend: Backend, tick: () => void): Backend {
   return Object.fromEntries(ports) as Backend;
 }
 
-/** Opens the one database for each test anew, empty, on the test's own clock. */
+/** Opens one database again for each test, empty, with the test's own clock. */
 export function openOn(database: TestDatabase, setClock: (now: Instant) => void): OpenBackend {
   return async (now) => {
     await emptied(database);
@@ -59,7 +59,7 @@ export function openOn(database: TestDatabase, setClock: (now: Instant) => void)
   };
 }
 
-/** From now on the database refuses every new row of the part's table. Answers how to end that. */
+/** Makes the database refuse every new row of the part's table. Returns how to end that. */
 async function refuseWrites({ query }: TestDatabase, part: Part): Promise<() => Promise<void>> {
   await query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'refused'; END $$`);

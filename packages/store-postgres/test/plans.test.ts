@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The plan that is kept for a statement, whatever its values are. */
+/** The plan that PostgreSQL keeps for a statement, whatever its values are. */
 async function keptPlan({ name, text }: { name: string; text: string }): Promise<string> {
   const values = new Set(text.match(/\$\d+/g)).size;
   await client.query("SET plan_cache_mode = force_generic_plan");
@@ -32,7 +32,7 @@ async function keptPlan({ name, text }: { name: string; text: string }): Promise
   return rows.map((row) => row["QUERY PLAN"]).join("\n");
 }
 
-/** A change that has all that a change can have. */
+/** A change with every part that a change can have. */
 function everything() {
   const at = 0;
   const first = creation({ at });
@@ -53,7 +53,7 @@ describe("a plan that is made before there are rows", () => {
   it.each([...COMMITS, ...LOADS])("finds each of them by its own index: $name", async (statement) => {
     const plan = await keptPlan(statement);
     expect(plan).not.toContain("Seq Scan");
-    // Those that begin with the tenant are for lists.
+    // Indexes that begin with the tenant are for lists.
     expect(plan).not.toMatch(/submissions_by_(tenant|state|intake|creator)/);
   });
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Every other change by the other instance, all under way before one is answered. */
+/** Every other change comes from the other instance, and all are in flight before one returns. */
 const together = (changes: Change[]): Promise<Committed[]> =>
   Promise.all(
     changes.map((change, index) => {
@@ -46,7 +46,7 @@ test("of 64 creates with one key, over two instances, one commits and the others
   expect(await instances[0]?.submissions.list({ tenant: TENANT }, { limit: 1000 })).toHaveLength(ROUNDS);
 });
 
-/** Another statement than the one without a job. */
+/** A different statement than without a job. */
 const laterJob = () => ({ key: `later-${newHash()}`, kind: "deliver" as const, runAt: Date.now() + HOUR });
 
 test.each([

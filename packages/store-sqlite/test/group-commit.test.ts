@@ -57,7 +57,7 @@ describe("group commit", () => {
     const file = tempFile();
     const { backend } = observed(file);
     const db = openDatabase(file);
-    // What only COMMIT checks, and refuses.
+    // A violation that only COMMIT detects.
     db.exec(
       `CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (id REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
        CREATE TRIGGER orphan AFTER INSERT ON submissions BEGIN INSERT INTO child VALUES (1); END`,
@@ -91,7 +91,7 @@ describe("a store that can't write", () => {
       expect(answer).toMatchObject({ reason: { outcome: "not_applied", cause: { code: "SQLITE_FULL" } } });
     }
     expect(await submissions.list({ tenant: kept.tenant }, { limit: 10 })).toEqual([kept.row]);
-    // Another writer's lock stands for what a small write fails at: after a failed write, health asks for one.
+    // Another writer's lock makes a small write fail: after a failed write, the health check writes.
     const other = openDatabase(db.name);
     other.exec("BEGIN IMMEDIATE");
     expect(await tokens.health()).toMatchObject({ healthy: false });

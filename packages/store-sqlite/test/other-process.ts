@@ -1,4 +1,4 @@
-/** Another process on the same file: commits what it is sent, and says so. */
+/** Another process on the same file: commits what it is sent, and confirms it. */
 import type { Change } from "@formbridge/core";
 import { openSqliteBackend } from "@formbridge/store-sqlite";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A path for a database, in a folder that is gone when the test is over. */
+/** A path for a database, in a folder that is removed after the test. */
 export function tempFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-sqlite-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

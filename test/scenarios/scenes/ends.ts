@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from "../../support/submissions.ts";
 import { COMPLETE } from "../intakes.ts";
 import type { Scene } from "../stage.ts";
 
-/** Said twice, too late, or called off. */
+/** Repeated, too late, or cancelled. */
 export const endScenes: Scene[] = [
   {
     name: "a call that is repeated with its key is answered as before, and done once",

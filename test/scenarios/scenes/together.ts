@@ -6,7 +6,7 @@ import { DAY, HUMAN } from "../../support/submissions.ts";
 import { COMPLETE } from "../intakes.ts";
 import type { Scene, Stage } from "../stage.ts";
 
-/** Somebody else writes with the token that the agent has in mind, so that the agent's is stale. */
+/** Somebody else writes with the agent's token, so that it becomes stale. */
 async function overtake({ server }: Stage, token: string, fields: Loose): Promise<Loose> {
   const reply = await server.call("PATCH", `/resume/${token}`, { body: { actor: HUMAN, fields } });
   if (reply.status !== 200) throw new Error(`not overtaken: ${JSON.stringify(reply.body)}`);

@@ -146,7 +146,7 @@ function logged({ log }: Run, name: string, child: ChildProcess): ChildProcess {
 function startEtcd(run: Run, name: string, host: string): ChildProcess {
   const lines = readFileSync(configFile(run, "etcd.env", "etcd.env", [name, host]), "utf8").split("\n");
   const env = Object.fromEntries(lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split(/=(.*)/s)));
-  // Its disk is shared with everything else here; without sync it answers in time.
+  // Its disk is shared with everything else here; without sync it responds in time.
   return startProgram(run, "etcd", ["--unsafe-no-fsync", "--heartbeat-interval=250", "--election-timeout=2500"], env);
 }
 

@@ -10,10 +10,10 @@ const SECRETS = ["a secret of this test", "an older secret of this test"];
 const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. \0é";
 
-/** What is added: a letter, and what decoders skip or split at. */
+/** What is added: a letter, and characters that decoders skip or split at. */
 const ADDED = "A=.";
 
-/** Every text that one changed, added or removed character makes of a token, from a place on. */
+/** Every text that differs from a token by one changed, added or removed character, from a position on. */
 function* oneCharacterAway(token: string, from: number): Generator<string> {
   for (let place = from; place <= token.length; place++) {
     const [before, after] = [token.slice(0, place), token.slice(place + 1)];

@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const START = Date.UTC(2026, 0, 5);
 
-/** Exact windows, without a bound: the simplest thing that is right. */
+/** Exact windows without a bound: the simplest correct implementation. */
 function exactWindows(): AlarmWindows {
   const seen = new Map<string, Map<string, number>>();
   return {
@@ -111,7 +111,7 @@ describe("watch", () => {
           const submission = submissionOf(`office-${person}-${Math.floor(minute / 1440)}`, { updatedAt: at - HOUR });
           tell({ at, submission, tokenHash: `o${person}-${minute}`, network: "office", writer: "human" });
         }
-        // Now and then somebody there opens a link whose time is over, or mistypes one.
+        // Now and then somebody there opens an expired link, or mistypes one.
         if (minute % 60 === 0)
           tell({
             at,
