@@ -1,4 +1,4 @@
-/** Preloaded by the soak (`--import`, with `--expose-gc`): answers each message with the heap in use after a full collection, in MB. */
+/** Preloaded by the soak (`--import`, with `--expose-gc`): replies to each message with the heap in use after a full collection, in MB. */
 process.on("message", () => {
   globalThis.gc?.();
   process.send?.(process.memoryUsage().heapUsed / 1024 / 1024);

@@ -64,7 +64,7 @@ async function read(url: string): Promise<{ text: string; ms: number }> {
   return { text, ms: performance.now() - began };
 }
 
-/** From the first page to the last. Tells each page's time, and the URL of the page after it. */
+/** From the first page to the last. Returns each page's time, and the URL of the next page. */
 async function walk(
   base: string,
   atMost: number,

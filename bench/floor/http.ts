@@ -54,7 +54,7 @@ const FILLED = ["company", "contact", "country", "address.street", "address.city
 
 type ByToken = { Params: { token: string } };
 
-/** Serves a floor until it is told to stop, and prints its URL. */
+/** Serves a floor until it is asked to stop, and prints its URL. */
 export async function serveFloor(store: FloorStore): Promise<void> {
   const app = Fastify();
 

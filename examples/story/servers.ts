@@ -10,7 +10,7 @@ import { startRabbitmq } from "../../test/support/services/start-rabbitmq.ts";
 import { partsOf, startSmtp } from "../../test/support/smtp.ts";
 import { createReceiver } from "../receive-webhook.ts";
 
-/** Looks again and again: most of the story happens elsewhere. */
+/** Polls: most of the story happens elsewhere. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

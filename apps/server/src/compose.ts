@@ -70,7 +70,7 @@ export interface ComposeOptions {
   now?: () => number;
   instrumentation?: Instrumentation;
   tracing?: Tracing;
-  /** Told why tokens were refused and keys couldn't be fetched. */
+  /** Called with why tokens were refused and keys couldn't be fetched. */
   authNotes?: AuthNotes;
   /** Wraps the backend to time its calls. */
   observe?: (backend: Backend) => Backend;

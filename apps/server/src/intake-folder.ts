@@ -43,7 +43,7 @@ function namesIn(folder: string): string[] | FileProblem {
   }
 }
 
-/** The same for definitions passed by a program; a position stands in for the file name. */
+/** The same for definitions passed by a program; a position is used instead of the file name. */
 export const checkIntakes = (definitions: readonly unknown[], limits: Limits): FolderReading =>
   checkAll(
     definitions.map((definition, index) => ({ file: `intakes[${index}]`, read: () => definition })),

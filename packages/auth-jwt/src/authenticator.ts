@@ -5,7 +5,7 @@ import { createKeySource, type KeyTimes } from "./key-source.ts";
 import { loadKeys } from "./load-keys.ts";
 import { readPrincipal } from "./principal.ts";
 
-/** What the operator may want to know but the caller isn't told. Contains nothing of a token except its issuer. */
+/** What the operator may want to know but the caller doesn't get. Contains nothing of a token except its issuer. */
 export interface AuthNotes {
   refused(note: { issuer: string; reason: string }): void;
   keysUnavailable(note: { issuer: string; error: unknown }): void;

@@ -1,7 +1,7 @@
 import { ROLES } from "@formbridge/contract";
 import Type, { type Static } from "typebox";
 
-/** Asymmetric signatures only. With a shared secret, whoever can verify a token could also make one. */
+/** Asymmetric signatures only. With a shared secret, anyone who can verify a token could also make one. */
 export const ALGORITHMS = [
   "RS256",
   "RS384",

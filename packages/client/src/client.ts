@@ -74,7 +74,7 @@ export class FormBridgeClient {
     return new Submission<Fields>(this.#access, answer, actor);
   }
 
-  /** A submission that exists: by its token, or by its id for a key or session that may see it. Asks nothing yet. */
+  /** An existing submission: by its token, or by its id for a key or session that may see it. Sends nothing yet. */
   submission<Fields extends object = Record<string, unknown>>(
     where: { resumeToken: string; submissionId?: string } | { submissionId: string; version?: number },
   ): Submission<Fields> {
@@ -119,7 +119,7 @@ export class FormBridgeClient {
     let page: ListSubmissionsResponse;
     let pageToken: string | undefined;
     do {
-      // A page token stands for the whole query.
+      // A page token contains the whole query.
       const asked = pageToken === undefined ? query : { pageToken };
       const call = { method: "GET", path: "/submissions", route: "/submissions", repeatable: true } as const;
       page = await this.request<ListSubmissionsResponse>({ ...call, query: { ...asked }, signal });

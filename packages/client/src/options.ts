@@ -1,6 +1,6 @@
 import type { ActorInput } from "@formbridge/contract";
 
-/** Told about every try, for metrics and traces. Never given a token, key or body. */
+/** Called on every try, for metrics and traces. Never given a token, key or body. */
 export interface Telemetry {
   onRequest?(about: { method: string; route: string; attempt: number }): void;
   onResponse?(about: { method: string; route: string; attempt: number; status: number; ms: number }): void;

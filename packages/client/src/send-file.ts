@@ -2,7 +2,7 @@ import type { RequestUploadResponse, SignPartsResponse } from "@formbridge/contr
 import { FormBridgeError } from "./error.ts";
 import type { Transport } from "./transport.ts";
 
-/** What is needed to go on with an upload, also after a reload of the page. Holds a signed URL: keep it private. */
+/** What is needed to continue an upload, even after a reload of the page. Contains a signed URL: keep it private. */
 export type UploadTicket = Pick<RequestUploadResponse, "uploadId" | "method" | "url" | "headers" | "resumable">;
 
 export interface Sending {
@@ -28,7 +28,7 @@ export async function sendFile(sending: Sending): Promise<void> {
 
 async function sendWhole({ transport, ticket, file, signal, onProgress }: Sending): Promise<void> {
   await trying({ transport, signal }, async () => {
-    // Browsers set the length themselves and refuse to be told.
+    // Browsers set the length themselves and don't allow setting it.
     const { "Content-Length": _length, ...headers } = ticket.headers ?? {};
     await checked(transport.fetch(ticket.url, { method: ticket.method, headers, body: file, signal }));
     onProgress(file.size);

@@ -64,7 +64,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
   get version(): number | undefined {
     return this.#position.version;
   }
-  /** Only for those who may hold it. Treat it like a password. */
+  /** Only for callers who may hold it. Treat it like a password. */
   get resumeToken(): string | undefined {
     return this.#position.token;
   }
@@ -178,14 +178,14 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     );
   }
 
-  /** A link to a file that was sent, for those who may see it. */
+  /** A link to a file that was sent, for callers who may see it. */
   async file(uploadId: string, { signal }: CallOptions = {}): Promise<GetUploadResponse> {
     const below = `/uploads/${encodeURIComponent(uploadId)}`;
     const call = { method: "GET", route: "/submissions/{id}/uploads/{uploadId}", repeatable: true } as const;
     return await this.#position.read<GetUploadResponse>({ ...call, below, signal });
   }
 
-  /** Tells the agent that this person's part is done. */
+  /** Reports that this person's part is done. */
   async completeHandoff(handoffId: string, { signal }: CallOptions = {}): Promise<void> {
     const below = `/handoffs/${encodeURIComponent(handoffId)}/complete`;
     await this.#addInTurn("POST", below, { body: {}, repeatable: true, signal });

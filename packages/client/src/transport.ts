@@ -21,7 +21,7 @@ export interface Request {
 /** Sends requests: a time limit for each try, a bounded number of tries, and delays with jitter between them. */
 export interface Transport {
   send<Answer>(request: Request): Promise<Answer>;
-  /** One try, for answers that are streamed. */
+  /** One try, for streamed responses. */
   open(request: Request, headers: Record<string, string>): Promise<Response>;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** The delay before try `attempt + 1`. */

@@ -20,11 +20,11 @@ export interface UploadOptions {
 export interface FileUpload {
   /** Settles when the server has checked and taken the file, or refused it. */
   readonly done: Promise<ConfirmUploadResponse>;
-  /** Known once the file is announced; keep it to go on after a reload. */
+  /** Known once the file is announced; keep it to continue after a reload. */
   readonly ticket: UploadTicket | undefined;
   pause(): void;
   resume(): void;
-  /** Stops sending, and tells the server that the file won't come. */
+  /** Stops sending, and abandons the upload on the server. */
   abandon(): Promise<void>;
 }
 

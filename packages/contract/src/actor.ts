@@ -26,7 +26,7 @@ export const ActorSchema = Type.Object(
   {
     kind: Type.Enum(["agent", "human", "system"]),
     ...actorBase,
-    declared: Type.Optional(Type.Literal(true, { description: "The actor named itself; nothing proved it." })),
+    declared: Type.Optional(Type.Literal(true, { description: "Declared: the actor only named itself." })),
     proof: Type.Optional(
       Type.Enum([...PROOFS], {
         description: "Of a human: an opened link, a code from a mail, an API key, or a JWT of a trusted issuer.",

@@ -15,7 +15,7 @@ export const ALARMS = {
 export type AlarmKind = keyof typeof ALARMS;
 export const ALARM_KINDS = Object.keys(ALARMS) as AlarmKind[];
 
-/** What the server does by itself about an incident, besides recording it and notifying the operator. */
+/** What the server does automatically about an incident, besides recording it and notifying the operator. */
 export const ALARM_RESPONSES = ["revoke", "reissue", "block", "notify_creator"] as const;
 export type AlarmResponse = (typeof ALARM_RESPONSES)[number];
 
@@ -27,7 +27,7 @@ const policy = (kind: AlarmKind) =>
         Type.Object(
           {
             threshold: Type.Optional(
-              Type.Integer({ minimum: 0, maximum: 10_000, description: "More than this trips." }),
+              Type.Integer({ minimum: 0, maximum: 10_000, description: "More than this raises the alarm." }),
             ),
             windowMs: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 })),
             responses: Type.Optional(Type.Array(Type.Enum([...ALARM_RESPONSES]), { uniqueItems: true })),

@@ -128,7 +128,7 @@ export const NextActionSchema = Type.Object(
     hint: Type.Optional(Type.String()),
     accept: Type.Optional(Type.Array(Type.String())),
     maxBytes: Type.Optional(Type.Integer()),
-    kind: Type.Optional(Type.Literal("magic_link", { description: "The only kind of hand-off that will do." })),
+    kind: Type.Optional(Type.Literal("magic_link", { description: "The only kind of hand-off that is accepted." })),
     uploadId: Type.Optional(Type.String({ description: "The pending upload that waits for its file." })),
   },
   { additionalProperties: false },

@@ -36,7 +36,7 @@ const use = {
 };
 /** Repeated uses between two batches of read audits are one event. */
 const counted = {
-  count: Type.Optional(Type.Integer({ minimum: 1, description: "equal uses that this event stands for" })),
+  count: Type.Optional(Type.Integer({ minimum: 1, description: "identical uses that this event represents" })),
 };
 const rotation = {
   previousTokenHash: hash("of the token that was current before"),
@@ -66,7 +66,7 @@ export const EVENT_PAYLOADS = {
   "upload.failed": endedUpload,
   "upload.abandoned": strict({
     ...upload,
-    supersededBy: Type.Optional(text("the newer upload that took its place")),
+    supersededBy: Type.Optional(text("the newer upload that replaced it")),
   }),
   "upload.collected": endedUpload,
   "submission.submitted": strict({ deliveryId: text() }),
@@ -193,7 +193,7 @@ export const EVENT_PAYLOADS = {
   }),
   "idempotency.key.expired": strict({
     ...key,
-    ttl_ms: count("how long it was to be kept"),
+    ttl_ms: count("how long it was meant to be kept"),
     lifetime_ms: count("how long it was kept"),
     replayCount: count(),
     reason: Type.Literal("ttl_elapsed"),

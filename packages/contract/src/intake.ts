@@ -30,7 +30,7 @@ export const ApprovalGateSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, examples: ["compliance_review"] }),
     label: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "What people call it.", examples: ["Compliance"] }),
+      Type.String({ minLength: 1, maxLength: 200, description: "The name that people see.", examples: ["Compliance"] }),
     ),
     reviewers: ReviewerSpecSchema,
     requiredApprovals: Type.Optional(
@@ -105,7 +105,9 @@ export const IntakeDefinitionSchema = Type.Object(
         {
           ttlMs: Type.Optional(duration(1)),
           discloseCurrent: Type.Optional(
-            Type.Boolean({ description: "false: a stale token learns neither the current token nor the values." }),
+            Type.Boolean({
+              description: "false: the holder of a stale token gets neither the current token nor the values.",
+            }),
           ),
         },
         { additionalProperties: false },
@@ -121,7 +123,7 @@ export const IntakeDefinitionSchema = Type.Object(
           },
           { additionalProperties: false },
         ),
-        { maxItems: 20, description: "Who is sent the events of its submissions." },
+        { maxItems: 20, description: "Receivers of the events of its submissions." },
       ),
     ),
     retention: Type.Optional(
@@ -134,7 +136,9 @@ export const IntakeDefinitionSchema = Type.Object(
       Type.Object(
         {
           set: Type.Optional(
-            Type.Boolean({ description: "true: submissions made from now on are published at /oai once finalized." }),
+            Type.Boolean({
+              description: "true: submissions created from now on are published at /oai once finalized.",
+            }),
           ),
           dc: Type.Optional(
             Type.Record(Type.String(), Type.String(), { description: "From Dublin Core element to field path." }),
@@ -142,17 +146,20 @@ export const IntakeDefinitionSchema = Type.Object(
           fields: Type.Optional(
             Type.Array(Type.String(), {
               maxItems: 500,
-              description: "Field paths that the full record has beside these.",
+              description: "Field paths that the full record has in addition.",
             }),
           ),
         },
-        { additionalProperties: false, description: "What harvesters get; a field that is not named never leaves." },
+        {
+          additionalProperties: false,
+          description: "What harvesters get; a field that is not named is never published.",
+        },
       ),
     ),
     humanProof: Type.Optional(
       Type.Enum(["link", "code"], {
         description:
-          "How a human must be proven to set human-only fields; `code` takes no mere link. `link` by default.",
+          "How a human must be identified to set human-only fields; with `code`, a link alone is not enough. `link` by default.",
       }),
     ),
     sensitive: Type.Optional(
@@ -166,7 +173,7 @@ export const IntakeDefinitionSchema = Type.Object(
     alarms: Type.Optional(AlarmPoliciesSchema),
     uiHints: Type.Optional(UiHintsSchema),
     translations: Type.Optional(
-      Type.Record(Type.String(), TranslationSchema, { description: "By language (BCP 47), what a form shows in it." }),
+      Type.Record(Type.String(), TranslationSchema, { description: "By language (BCP 47): what a form shows in it." }),
     ),
     branding: Type.Optional(BrandingSchema),
   },

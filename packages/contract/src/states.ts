@@ -15,7 +15,7 @@ export const SUBMISSION_STATES = [
 ] as const;
 
 export const SubmissionStateSchema = Type.Enum([...SUBMISSION_STATES], {
-  description: "Where a submission stands. finalized, cancelled and expired are ends.",
+  description: "The state of a submission. finalized, cancelled and expired are final.",
 });
 export type SubmissionState = (typeof SUBMISSION_STATES)[number];
 

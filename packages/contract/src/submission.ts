@@ -10,9 +10,9 @@ export const submissionMark = {
   submissionId: Type.String(),
   state: SubmissionStateSchema,
   version: Type.Integer({ minimum: 1, description: "Grows by one with every write." }),
-  resumeToken: Type.Optional(Type.String({ description: "Only for those who may hold it." })),
+  resumeToken: Type.Optional(Type.String({ description: "Only for callers who may hold it." })),
   resumeUrl: Type.Optional(
-    Type.String({ description: "The form for that token, for a human's browser; comes with resumeToken." }),
+    Type.String({ description: "The form for that token, for a human's browser; present with resumeToken." }),
   ),
   tokenExpiresAt: Type.Optional(InstantSchema),
   warning: Type.Optional(
@@ -38,7 +38,7 @@ export const idempotentMark = Type.Boolean({ description: "Present when a key wa
 
 export const erasedAt = Type.String({
   format: "date-time",
-  description: "When its values and names were erased; they are gone.",
+  description: "When its values and names were erased.",
 });
 
 export const AttributionSchema = Type.Record(
@@ -67,7 +67,7 @@ export const FileLinkSchema = Type.Object(
     mimeType: Type.String(),
     sizeBytes: Type.Integer(),
     sha256: Type.String(),
-    url: Type.String({ description: "Gives the file until expiresAt, to be saved. Needs no other credential." }),
+    url: Type.String({ description: "Downloads the file, until expiresAt. Needs no other credential." }),
     expiresAt: InstantSchema,
   },
   { additionalProperties: false },
@@ -78,7 +78,7 @@ export type FileLink = Static<typeof FileLinkSchema>;
 const fieldReasons = Type.Record(Type.String(), Type.String(), { description: "By dot-path: what is wrong there." });
 
 /** Shown next to a gate's name if its definition has a label. */
-export const gateLabel = Type.Optional(Type.String({ description: "What people call the gate." }));
+export const gateLabel = Type.Optional(Type.String({ description: "The gate's name for people." }));
 
 export const RejectionSchema = Type.Object(
   {
@@ -100,7 +100,7 @@ export const ReviewStateSchema = Type.Object(
     requestedAt: InstantSchema,
     escalatedAt: Type.Optional(InstantSchema),
     reassignedAt: Type.Optional(InstantSchema),
-    reviewers: Type.Array(Type.String(), { description: "Ids and roles; once escalated, those of escalateTo too." }),
+    reviewers: Type.Array(Type.String(), { description: "Ids and roles; once escalated, also those of escalateTo." }),
     approvals: Type.Array(Type.Object({ by: ActorSchema, at: InstantSchema, comment: Type.Optional(Type.String()) })),
     requiredApprovals: Type.Integer(),
     decision: Type.Optional(Type.Enum(["approved", "rejected"])),
@@ -144,7 +144,7 @@ export const SubmissionRecordSchema = Type.Object(
     pendingUploads: Type.Optional(Type.Array(PendingUploadSchema)),
     files: Type.Optional(
       Type.Array(FileLinkSchema, {
-        description: "For reviewers, while the submission waits for them: its attachments.",
+        description: "For reviewers, while the submission waits for their decision: its attachments.",
       }),
     ),
     rejections: Type.Optional(Type.Array(RejectionSchema)),
@@ -153,7 +153,7 @@ export const SubmissionRecordSchema = Type.Object(
     completedHandoff: Type.Optional(
       Type.Object(
         { handoffId: Type.String(), completedAt: InstantSchema },
-        { additionalProperties: false, description: "The last hand-off whose human said that their part is done." },
+        { additionalProperties: false, description: "The last hand-off that its human has completed." },
       ),
     ),
     _idempotent: Type.Optional(idempotentMark),

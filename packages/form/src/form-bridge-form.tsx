@@ -13,7 +13,7 @@ import { inEnglish, type Translate } from "./texts.ts";
 import { ConflictChoice } from "./theme/conflict-choice.tsx";
 
 export interface FormBridgeFormProps {
-  /** Opened by token, session or key. Another one opens the form anew. */
+  /** Opened by token, session or key. A different one opens the form again. */
   submission: Submission;
   /** Draw these fields only, by dotted path: one step of several. */
   only?: readonly string[];
@@ -167,7 +167,7 @@ function useSubmit(props: FormBridgeFormProps & OpenedForm, pending: ReadonlySet
   return { isBusy, submit };
 }
 
-/** Tells the host when everything is saved, and when nothing can be saved any more. */
+/** Notifies the host when everything is saved, and when nothing can be saved any more. */
 function useReports(props: FormBridgeFormProps & OpenedForm): void {
   const { session } = props;
   const newest = useRef(props);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The client's country, in capitals, if a trusted proxy says so. */
+    /** The client's country, in capitals, if a trusted proxy sends it. */
     country?: string;
   }
 }

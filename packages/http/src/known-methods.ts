@@ -7,7 +7,7 @@ const BUILT_IN = [
   { path: "/docs", method: "GET" },
 ];
 
-/** The methods of a path, to tell a wrong method (405) from a wrong path (404). */
+/** The methods of a path, to distinguish a wrong method (405) from a wrong path (404). */
 export function createMethodFinder(routes: readonly { path: string; method: string }[]): (url: string) => string[] {
   const patterns = [...routes, ...BUILT_IN].map(({ path, method }) => ({
     method,

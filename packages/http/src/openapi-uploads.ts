@@ -14,14 +14,14 @@ const parameter = (name: string, where: "path" | "query" | "header", about: Docu
 const SIGNED = [
   parameter("uploadId", "path", { example: "upl_01977d3e-8c00-7000-8000-000000000002" }),
   parameter("grant", "query", {
-    description: "Part of the URL that was given.",
+    description: "Part of the signed URL.",
     example: "eyJhbGciOiJIUzI1NiJ9.e30.x",
   }),
 ];
 
 const bytes = { schema: { type: "string", format: "binary" } };
 const tusHeader = parameter("Tus-Resumable", "header", { description: "1.0.0", example: "1.0.0" });
-const offset = parameter("Upload-Offset", "header", { description: "How many bytes are there.", example: "0" });
+const offset = parameter("Upload-Offset", "header", { description: "How many bytes have arrived.", example: "0" });
 
 /** The paths that transfer file contents. The signed URL is the only credential. */
 export function uploadPaths(failures: (types: readonly ErrorType[]) => Document): Record<string, Document> {
@@ -36,7 +36,7 @@ export function uploadPaths(failures: (types: readonly ErrorType[]) => Document)
   const answered = { "204": { description: "Taken." }, ...failures(INCOMING_FILE_ERRORS) };
   return {
     "/uploads/{uploadId}": {
-      put: operation("receiveUpload", "Send a file, whole", {
+      put: operation("receiveUpload", "Send a whole file", {
         requestBody: { required: true, content: { "*/*": bytes } },
         responses: {
           "200": {
@@ -46,31 +46,31 @@ export function uploadPaths(failures: (types: readonly ErrorType[]) => Document)
           ...failures(INCOMING_FILE_ERRORS),
         },
       }),
-      get: operation("readUpload", "Get a file, to be saved", {
+      get: operation("readUpload", "Download a file", {
         parameters: [
           ...SIGNED,
           parameter("Range", "header", { description: "One range of bytes.", example: "bytes=0-99" }),
         ],
         responses: {
           "200": { description: "The file.", content: { "*/*": bytes } },
-          "206": { description: "The part that was asked for.", content: { "*/*": bytes } },
+          "206": { description: "The requested part.", content: { "*/*": bytes } },
           ...failures(["forbidden", "not_found", "token_expired", "range_not_satisfiable", "service_unavailable"]),
         },
       }),
     },
     "/uploads/{uploadId}/resumable": {
-      head: operation("resumableOffset", "tus: how much of a file is here", {
+      head: operation("resumableOffset", "tus: how many bytes have arrived", {
         parameters: [...SIGNED, tusHeader],
         responses: {
           "200": { description: "See Upload-Offset and Upload-Length." },
           ...failures(INCOMING_FILE_ERRORS),
         },
       }),
-      post: operation("resumableCreate", "tus: begin; the upload is there already", {
+      post: operation("resumableCreate", "tus: start; the upload already exists", {
         parameters: [...SIGNED, tusHeader, parameter("Upload-Length", "header", { example: "52428" })],
         responses: { "201": { description: "See Location." }, ...failures(INCOMING_FILE_ERRORS) },
       }),
-      patch: operation("resumableAppend", "tus: send the bytes that follow", {
+      patch: operation("resumableAppend", "tus: send the following bytes", {
         parameters: [...SIGNED, tusHeader, offset],
         requestBody: { required: true, content: { "application/offset+octet-stream": bytes } },
         responses: answered,

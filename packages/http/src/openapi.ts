@@ -22,7 +22,8 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
     info: {
       title: "FormBridge",
       version: about.version,
-      description: "Agents and humans fill in a submission together; reviewers approve; it arrives exactly once.",
+      description:
+        "Agents and humans fill in a submission together; reviewers approve it; it is delivered with one id.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: about.publicUrl }],
@@ -40,7 +41,7 @@ export function createOpenApi(about: { version: string; publicUrl: string }): Do
           type: "apiKey",
           in: "header",
           name: "If-Match",
-          description: "A resume token: rtok_ and 43 characters. In the path or the body it does the same.",
+          description: "A resume token: rtok_ and 43 characters. It may also be in the path or the body.",
         },
         session: { type: "http", scheme: "bearer", description: "A hand-off session: sess_ and 43 characters." },
         sessionCookie: {
@@ -188,7 +189,7 @@ const HEALTH = {
     latencyMs: { type: "number" },
     clockSkewMs: { type: "number" },
     detail: { type: "string" },
-    optional: { type: "boolean", description: "The server does its work without it as well." },
+    optional: { type: "boolean", description: "The server works without it as well." },
   },
 };
 

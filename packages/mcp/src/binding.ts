@@ -46,7 +46,7 @@ type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export interface McpBinding {
   /** Serves one HTTP request of any protocol revision. Throws a contract error if the API key is invalid. */
   fetch(request: McpRequest): Promise<Response>;
-  /** Answers a plain request as text, or returns undefined to leave it to `fetch`. Throws like `fetch`. */
+  /** Responds to a plain request as text, or returns undefined to leave it to `fetch`. Throws like `fetch`. */
   answer(request: Omit<McpRequest, "request"> & { headers: IncomingHeaders }): Promise<string | undefined>;
   /** What a connection's server needs. */
   parts: ServerParts;
@@ -99,7 +99,7 @@ export async function createMcpBinding(options: McpOptions): Promise<McpBinding>
   };
   const handler = createMcpHandler((context) => {
     const caller = context.authInfo === undefined ? undefined : callers.get(context.authInfo);
-    if (caller === undefined) throw new Error("a request without its caller");
+    if (caller === undefined) throw new Error("a request without a caller");
     return createServer({ version, caller, parts, ...(serverClass && { serverClass }) });
   });
   const listeners = new Set<() => void>();

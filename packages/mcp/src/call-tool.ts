@@ -26,7 +26,7 @@ export interface CallToolOptions {
 
 export type InSpan = <T>(name: string, work: () => Promise<T>, from: { parent?: string | undefined }) => Promise<T>;
 
-/** Told about every call, by the tool's generic name. */
+/** Called on every call, with the tool's generic name. */
 export type OnCall = (call: { tool: string; outcome: "success" | "error"; ms: number }) => void;
 
 /**
@@ -108,7 +108,7 @@ async function answered(tool: Tool, call: ToolCall): Promise<ToolResult> {
   });
 }
 
-/** An unexpected error is our bug: log it, and tell the caller no details. */
+/** An unexpected error is our bug: log it, and give the caller no details. */
 function asContractError(cause: unknown, { onError }: CallToolOptions): ContractError {
   if (cause instanceof ContractError) {
     if (cause.type === "service_unavailable" && cause.cause !== undefined) onError(cause.cause);

@@ -165,7 +165,7 @@ const inProtocol =
     }
   };
 
-/** Whoever started the server reports why that failed; a caller only learns that it did. */
+/** The code that started the server reports why that failed; a caller only learns that it did. */
 async function partsOrRefusal(ready: ServerOptions["parts"]): Promise<ServerParts> {
   try {
     return await ready;

@@ -24,7 +24,7 @@ export function serveMcpStdio(options: StdioOptions): { ended: Promise<void>; fi
   const { maxMessageBytes, parse } = options;
   const { transport: wire, finish } = createLineWire({ input, output, maxMessageBytes, parse, ready: binding });
   const parts = binding.then((bound) => bound.parts);
-  // Whoever starts the binding handles its failure; here it becomes the response to requests.
+  // The code that starts the binding handles its failure; here it becomes the response to requests.
   parts.catch(() => undefined);
   const serving = new Set<Server>();
   serveStdio(

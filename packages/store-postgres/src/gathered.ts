@@ -2,7 +2,7 @@ import { StoreDown } from "@formbridge/core";
 import { type Statement, storable } from "@formbridge/store-sql";
 import type { Database } from "./database.ts";
 
-/** What one question asks by: the columns of a row of the statement's parameter. */
+/** The parameters of one question: the columns of a row of the statement's parameter. */
 export type Question = Readonly<Record<string, string | undefined>>;
 /** `place` is the question's, from 0. */
 export type Placed<Row> = Row & { place: number };

@@ -24,7 +24,7 @@ const WRITE = statement(
   sql`INSERT INTO formbridge.write_probe DEFAULT VALUES ON CONFLICT (single) DO UPDATE SET probed_at = now()`,
 );
 
-/** Asks whether the database takes writes. After a write that failed, only a write that succeeds is a sign of health. */
+/** Checks whether the database accepts writes. After a failed write, only a successful write is a sign of health. */
 export function createHealthCheck(db: Database): HealthCheck {
   return async () => {
     const started = performance.now();

@@ -127,7 +127,7 @@ interface Scan {
   name: keyof typeof NEWEST_FIRST;
   values: readonly string[];
   intakeIds?: readonly string[] | undefined;
-  /** For scans that look at deadlines. */
+  /** For scans that use deadlines. */
   expiredBefore?: number;
 }
 

@@ -13,7 +13,7 @@ export interface Listening {
   missed(): void;
 }
 
-/** Receives messages on a connection of its own. */
+/** Receives messages on a separate connection. */
 export interface Listener {
   /** Returns how to unsubscribe. */
   listen(channel: string, listening: Listening): () => void;

@@ -32,7 +32,7 @@ export interface LockOptions {
   lifeMs: number;
   /** A waiter tries again after this long at the latest, in case the notification gets lost. */
   lookEveryMs?: number;
-  /** Told about a lock that was lost before its owner released it. */
+  /** Called when a lock was lost before its owner released it. */
   onAbandoned?: (ageMs: number) => void;
   /** Calls `work` repeatedly; returns how to stop. */
   repeat?: (work: () => void, everyMs: number) => () => void;
@@ -123,7 +123,7 @@ interface Bells {
   close(): void;
 }
 
-/** Wakes whoever waits for a name, when a message names it or messages may have been lost. */
+/** Wakes callers that wait for a name, when a message names it or messages may have been lost. */
 function createBells(redis: Redis, channel: string): Bells {
   const bells = new Map<string, Set<() => void>>();
   const ring = (name: string): void => {

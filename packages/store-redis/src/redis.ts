@@ -15,7 +15,7 @@ export interface RedisOptions {
   timeoutMs: number;
   /** For tests; otherwise Redis's own clock is used. */
   clock?: () => Instant;
-  /** Told when Redis stops responding and when it is back. */
+  /** Called when Redis stops responding and when it is back. */
   instrumentation?: Instrumentation;
 }
 

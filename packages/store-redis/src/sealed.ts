@@ -1,6 +1,6 @@
 import type { Sealer } from "@formbridge/core";
 
-/** Data stored in Redis, sealed for its key, so that whoever can write to Redis can't forge it. */
+/** Data stored in Redis, sealed for its key, so that anyone who can write to Redis can't forge it. */
 export interface SealedJson<Value> {
   seal(value: Value, key: string): string;
   /** Undefined if it wasn't sealed by us for this key. */

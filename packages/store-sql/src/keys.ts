@@ -4,7 +4,7 @@ import { createCount, type SqlDialect, type SqlRunner, statement } from "./sql.t
 import { columnsOf, docOf, valuesOf } from "./table.ts";
 import { apiKeys } from "./tables.ts";
 
-/** All but `find`, which every request calls: each store has a faster way of its own. */
+/** All but `find`, which every request calls: each store has a faster way. */
 export function createKeyList(dialect: SqlDialect, runner: SqlRunner): Omit<Keys, "find"> {
   const { sql, pick, places } = dialect;
   const { read, write } = runner;

@@ -33,7 +33,7 @@ export interface Dialect {
 
 type Value = string | number | boolean | null;
 
-/** Prepared once, under its name; one without a name is planned anew for the values of each call. */
+/** Prepared once, under its name; one without a name is planned again for the values of each call. */
 export interface Statement<Result> extends Sql<Result> {
   name: string;
 }

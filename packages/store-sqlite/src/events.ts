@@ -55,7 +55,7 @@ export function createEventLog(db: Database): EventLog {
   const sidOf = db
     .prepare<[string, string], number>("SELECT sid FROM submissions WHERE submission_id = ? AND tenant = ?")
     .pluck();
-  // From the end: a reader who follows a submission asks for what came after one of its last events.
+  // From the end: a reader who follows a submission wants what came after one of its last events.
   const positionOf = db
     .prepare<[number, string], number>(
       "SELECT position FROM events WHERE sid = ? AND event_id = ? ORDER BY position DESC LIMIT 1",

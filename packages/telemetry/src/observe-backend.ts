@@ -8,7 +8,7 @@ export interface ObserveOptions {
   /** What does the work: names for labels. */
   backends: { database: string; idempotency: string };
   sizes: SizeKeeper;
-  /** Hears of a call that took longer than `SLOW_MS`, and of one that failed. */
+  /** Called for a call that took longer than `SLOW_MS`, and for one that failed. */
   onStorage?: (note: StorageNote) => void;
 }
 

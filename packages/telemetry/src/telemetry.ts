@@ -33,7 +33,7 @@ export interface TelemetryOptions {
   metrics?: {
     labelLimit: number;
     maxTokens: number;
-    /** Pause between two looks at the stores. */
+    /** Pause between two samples of the stores. */
     lookEveryMs: number;
     key?: string;
     port?: { host: string; port: number };
@@ -59,7 +59,7 @@ export interface Telemetry {
   toolCall(call: ToolCall): void;
   /** Present when metrics may be had over the server's own port, with the key. */
   scrape?: ReturnType<typeof createScraper>;
-  /** Starts to look at the stores, to push, and to listen for scrapes. */
+  /** Starts sampling the stores, pushing, and listening for scrapes. */
   start(stores: Stores): Promise<{ metricsUrl?: string }>;
   stop(): Promise<void>;
 }

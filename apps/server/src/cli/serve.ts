@@ -13,7 +13,7 @@ export const serveCommand = (): Command =>
       // Loaded here, because the other commands need no server.
       const { serve } = await import("../serve.ts");
       const server = await serve(readConfig());
-      // Before printing that it listens: whoever waits for that line may stop the server right away.
+      // Before printing that it listens: a program that waits for that line may stop the server right away.
       stopOnSignal(server);
       await greet(server);
     });

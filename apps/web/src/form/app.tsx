@@ -56,7 +56,7 @@ interface AppProps {
   reader: Reader;
 }
 
-/** What a link opens, from the first look at it to the receipt. */
+/** What a link opens, from loading it to the receipt. */
 export const App = (props: AppProps): ReactElement => (
   <LiveRegion>
     <Views {...props} />
@@ -81,7 +81,7 @@ function Views({ link, hint, reader }: AppProps): ReactElement {
     },
     [tell],
   );
-  /** Asks who has come when the link was made for several people. */
+  /** Asks who is here when the link was made for several people. */
   const failOrAsk = useCallback(
     (error: unknown, open: (person: Person) => Promise<Opened>) => {
       const people = peopleIn(error);

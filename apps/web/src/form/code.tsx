@@ -13,7 +13,7 @@ interface CodeProps {
   onProblem(error: FormBridgeError, open: (person: Person) => Promise<Opened>): void;
 }
 
-/** A magic link asks for the address that its code was sent to. Opening the page spends nothing. */
+/** A magic link asks for the address that its code was sent to. Opening the page doesn't use it up. */
 export function CodeForm({ submissionId, code, reader: { t }, onOpened, onProblem }: CodeProps): ReactElement {
   const { door } = usePlace();
   const form = useRef<HTMLFormElement>(null);

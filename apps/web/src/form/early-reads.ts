@@ -1,11 +1,11 @@
 import type { Link } from "./link.ts";
 
-/** Answers on their way, by URL. */
+/** Requests in flight, by URL. */
 export type EarlyReads = Map<string, Promise<Response>>;
 
 const TIMEOUT_MS = 30_000;
 
-/** Asks for what the form will need while the rest of the page is still loading. */
+/** Requests what the form will need while the rest of the page is still loading. */
 export function startReads(link: Link): EarlyReads {
   const ask = (path: string): [string, Promise<Response>] => {
     const url = location.origin + path;
@@ -17,7 +17,7 @@ export function startReads(link: Link): EarlyReads {
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    // Whoever takes the answer handles its failure; nobody may.
+    // The code that uses the response handles its failure; it may never be used.
     answer.catch(() => {});
     return [url, answer];
   };

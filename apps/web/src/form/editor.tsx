@@ -121,7 +121,7 @@ export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
   );
 }
 
-/** What came of the last button: thanks, or why it failed. */
+/** The outcome of the last button: thanks, or why it failed. */
 function Outcome({ sending: { isDone, refusal }, t }: { sending: Sending; t: Reader["t"] }): ReactElement {
   return (
     <>

@@ -9,7 +9,7 @@ interface LaterProps {
   onClose(): void;
 }
 
-/** A link of the person's own: to come back later, or to go on with the phone. */
+/** The person's own link: to come back later, or to continue on the phone. */
 export function LaterDialog({ link, reader, onClose }: LaterProps): ReactElement {
   const { t } = reader;
   const dialog = useRef<HTMLDialogElement>(null);

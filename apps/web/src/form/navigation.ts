@@ -51,7 +51,7 @@ export const afterDrawing = (callback: () => void): void => {
   requestAnimationFrame(() => requestAnimationFrame(callback));
 };
 
-/** Puts the focus into a field, or into the first control of the group that it stands for. */
+/** Focuses a field, or the first control of its group. */
 function focusField(fields: HTMLElement | null, path: string): void {
   const all = [...(fields?.querySelectorAll<HTMLElement>("[data-path]") ?? [])];
   const field =

@@ -2,7 +2,7 @@ import type { ClientErrorType } from "@formbridge/client";
 import { createContext, useContext } from "react";
 import type { Door } from "./opening.ts";
 
-/** What happened in the form. Ids and counts, never a value or a secret: it is told to pages and models of others. */
+/** What happened in the form. Ids and counts, never a value or a secret: pages and models of others receive it. */
 export type News =
   | { kind: "ready"; submissionId: string | undefined }
   | { kind: "saved"; submissionId: string; version: number; missing: number }

@@ -11,7 +11,7 @@ interface WhoProps {
   onProblem(error: unknown): void;
 }
 
-/** A link that was made for several people asks which of them has come: what they fill in is recorded as theirs. */
+/** A link that was made for several people asks which of them is here: what they fill in is recorded as theirs. */
 export function WhoIsThere({ people, reader: { t }, open, onOpened, onProblem }: WhoProps): ReactElement {
   const { isPage } = usePlace();
   const [isBusy, setBusy] = useState(false);

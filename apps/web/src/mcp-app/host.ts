@@ -10,10 +10,10 @@ export interface Host {
   call(args: JsonObject): Promise<JsonObject>;
   /** What the tool call that the form belongs to has answered. */
   opened: Promise<JsonObject>;
-  /** The language that the host speaks, if it says so. */
+  /** The host's language, if it says which. */
   locale: Promise<string>;
   openLink(url: string): void;
-  /** Tells the model how the form stands: never what was filled in. */
+  /** Reports the form's status to the model: never what was filled in. */
   tellModel(text: string): void;
 }
 
@@ -25,7 +25,7 @@ interface Waiting {
 const FORM_TOOL = "formbridge_form";
 const PROTOCOL = "2026-01-26";
 
-/** JSON-RPC over postMessage, as MCP Apps speak it. Only the window that holds us is listened to. */
+/** JSON-RPC over postMessage, as in MCP Apps. Only messages of the embedding window are accepted. */
 export function connectHost(): Host {
   const waiting = new Map<number, Waiting>();
   const opening = Promise.withResolvers<JsonObject>();

@@ -15,7 +15,7 @@ const style = new CSSStyleSheet();
 style.replaceSync(formStyle + pageStyle + inlineStyle);
 document.adoptedStyleSheets = [style];
 
-/** What a model is told. It knows the tools of the server and looks itself; no answer of the person is in it. */
+/** What a model gets. It knows the server's tools and can read the submission itself; none of the person's answers are in it. */
 function inWords(news: News): string | undefined {
   switch (news.kind) {
     case "ready":

@@ -2,7 +2,7 @@ import type { CSSProperties } from "react";
 
 type Rgb = readonly [number, number, number];
 
-/** What WCAG asks of text. */
+/** The contrast that WCAG requires of text. */
 const READABLE = 4.5;
 const STEP = 0.05;
 const WHITE: Rgb = [255, 255, 255];

@@ -1,6 +1,6 @@
 import type { EventActor } from "@formbridge/contract";
 
-/** Ids that stand for nobody: a session without a name, and the form of a direct link. */
+/** Ids without a person: a session without a name, and the form of a direct link. */
 const NAMELESS = /^(?:hof_|form$|token_bearer$)/;
 
 /** What an actor is called. Somebody who gave no name is shown as that, not by the id of their link. */

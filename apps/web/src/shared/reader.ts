@@ -20,7 +20,7 @@ export interface ReaderOf<Id extends string> {
   /** What the browser asked for, for dates and for the intake's own translations. */
   locale: string;
   t(id: PlainOf<Id>, values?: Record<string, string | number>): string;
-  /** A text that depends on a number: `missing` stands for `missing.one`, `missing.other`. */
+  /** A text that depends on a number: `missing` means `missing.one`, `missing.other`. */
   plural(id: PluralOf<Id>, count: number): string;
   time(iso: string): string;
 }
@@ -32,7 +32,7 @@ export interface Catalogs<Id extends string> {
 
 const baseOf = (tag: string): string => tag.toLowerCase().split("-")[0] ?? "";
 
-/** The first language of the browser that we speak. */
+/** The first of the browser's languages that we have. */
 export function chooseLanguage(wanted: readonly string[]): { language: Language; locale: string } {
   for (const locale of wanted) {
     const language = LANGUAGES.find((known) => known === baseOf(locale));
@@ -58,7 +58,7 @@ function once<Made>(make: () => Made): () => Made {
   };
 }
 
-/** The texts of one page in the first language of the browser that we speak. */
+/** The texts of one page in the first of the browser's languages that we have. */
 export async function readerOf<Id extends string>(
   wanted: readonly string[],
   { en, load }: Catalogs<Id>,

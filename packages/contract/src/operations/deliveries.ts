@@ -25,10 +25,10 @@ const AttemptSchema = Type.Object(
   {
     at: InstantSchema,
     latencyMs: Type.Integer(),
-    status: Type.Optional(Type.Integer({ description: "Of receivers that speak HTTP." })),
+    status: Type.Optional(Type.Integer({ description: "Only for receivers over HTTP." })),
     error: Type.Optional(Type.String({ description: "Absent if it was accepted." })),
     answer: Type.Optional(
-      Type.String({ description: "The first kilobyte of what the receiver answered, sensitive values masked." }),
+      Type.String({ description: "The first kilobyte of the receiver's response, sensitive values masked." }),
     ),
   },
   { additionalProperties: false },
@@ -71,8 +71,8 @@ export const RetryDeliveriesResponse = Type.Object(
     ok: Type.Literal(true),
     matched: Type.Integer(),
     restarted: Type.Integer(),
-    skipped: Type.Integer({ description: "Something else happened to them meanwhile." }),
-    more: Type.Boolean({ description: "There may be more than this call looked at: call again." }),
+    skipped: Type.Integer({ description: "They changed meanwhile." }),
+    more: Type.Boolean({ description: "This call may not have covered all: call again." }),
   },
   { additionalProperties: false },
 );

@@ -10,7 +10,7 @@ const { id, version, name, description, schema, uiHints, translations, branding,
 /** What an intake shows people. */
 export const PresentationSchema = Type.Object(
   { id, version, name, description, schema, uiHints, translations, branding, humanProof },
-  { additionalProperties: false, description: "As it stood when the submission was created." },
+  { additionalProperties: false, description: "As it was when the submission was created." },
 );
 
 /** What a form page needs to render a submission: its definition, and who is looking. */

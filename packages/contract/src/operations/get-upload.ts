@@ -6,7 +6,7 @@ export const GetUploadResponse = Type.Object(
   {
     ...submissionMark,
     uploadId: Type.String(),
-    url: Type.String({ description: "Gives the file until expiresAt, to be saved." }),
+    url: Type.String({ description: "Downloads the file, until expiresAt." }),
     expiresAt: InstantSchema,
     filename: Type.String(),
     mimeType: Type.String(),

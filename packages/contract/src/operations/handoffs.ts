@@ -20,7 +20,7 @@ const EmailSchema = Type.String({ format: "email", maxLength: 254, examples: ["j
 const AllowedActorsSchema = Type.Array(ActorInputSchema, {
   minItems: 1,
   maxItems: 20,
-  description: "Who may open the link; whoever it is, the writes are theirs. Without it: any human.",
+  description: "Who may open the link; writes are attributed to them. Without it: any human.",
 });
 
 export const CreateHandoffRequest = Type.Object(
@@ -29,14 +29,14 @@ export const CreateHandoffRequest = Type.Object(
     kind: Type.Optional(HandoffKindSchema),
     expiresInMs: Type.Optional(
       Type.Integer({
-        description: "How long the link can be opened: 1 minute to 30 days, within the submission's time.",
+        description: "How long the link can be opened: 1 minute to 30 days, at most until the submission expires.",
       }),
     ),
     allowedActors: Type.Optional(AllowedActorsSchema),
     recipientEmail: Type.Optional(
       Type.Unsafe<string>({ ...EmailSchema, description: "Where the link is mailed to; a magic link needs it." }),
     ),
-    message: Type.Optional(Type.String({ maxLength: 2000, description: "Shown to whoever opens the link." })),
+    message: Type.Optional(Type.String({ maxLength: 2000, description: "Shown to the person who opens the link." })),
     qrFormat: Type.Optional(
       Type.Enum(["svg", "png"], { description: "The link as an image, of any kind of hand-off." }),
     ),
@@ -53,7 +53,7 @@ export const CreateHandoffResponse = Type.Object(
     ...submissionMark,
     handoffId: Type.String(),
     kind: HandoffKindSchema,
-    url: Type.String({ description: "For a human's browser. The code of a magic link is in the e-mail alone." }),
+    url: Type.String({ description: "For a human's browser. The code of a magic link is only in the e-mail." }),
     deepLink: Type.String({ description: "The same for an app." }),
     expiresAt: InstantSchema,
     qr: Type.Optional(
@@ -75,7 +75,7 @@ const HandoffViewSchema = Type.Object(
   {
     handoffId: Type.String(),
     kind: HandoffKindSchema,
-    status: Type.Enum([...HANDOFF_STATUSES], { description: "Can the link still be opened, or why not." }),
+    status: Type.Enum([...HANDOFF_STATUSES], { description: "Whether the link can still be opened, or why not." }),
     createdAt: InstantSchema,
     createdBy: ActorSchema,
     expiresAt: InstantSchema,
@@ -161,17 +161,17 @@ export const OpenSessionRequest = Type.Object(
     session: Type.Optional(
       Type.String({
         maxLength: 512,
-        description: "What the link has after `session=`.",
+        description: "The part of the link after `session=`.",
         examples: ["sess_4WcQ8yq1sVxvJr2mB7nT0pLdK5hGfE3aZ9uXiYoCwNs"],
       }),
     ),
-    code: Type.Optional(Type.String({ maxLength: 64, description: "The code that came by e-mail." })),
+    code: Type.Optional(Type.String({ maxLength: 64, description: "The code from the e-mail." })),
     email: Type.Optional(Type.String({ maxLength: 254, description: "With a code: the address that it was sent to." })),
     actor: Type.Optional(ActorInputSchema),
     carrier: Type.Optional(
       Type.Enum(["cookie", "header"], {
         description:
-          "How the session travels from now on: an HttpOnly cookie (default), or `Authorization: Bearer sess_…`.",
+          "How the session is sent from now on: an HttpOnly cookie (default), or `Authorization: Bearer sess_…`.",
       }),
     ),
   },
@@ -191,7 +191,7 @@ export const OpenSessionResponse = Type.Object(
     actor: ActorSchema,
     expiresAt: InstantSchema,
     message: Type.Optional(Type.String()),
-    session: Type.Optional(Type.String({ description: "Only with `carrier: header`; shown this once." })),
+    session: Type.Optional(Type.String({ description: "Only with `carrier: header`; shown only once." })),
   },
   { additionalProperties: false },
 );

@@ -34,7 +34,7 @@ export const IncidentSchema = Type.Object(
     intakeId: Type.Optional(Type.String()),
     tokenHash: Type.Optional(Type.String({ description: "SHA-256 of the token; never the token." })),
     address: Type.Optional(Type.String({ description: "The address, or the /64 network of an IPv6 address." })),
-    count: Type.Integer({ description: "What was counted when it was raised." }),
+    count: Type.Integer({ description: "What had been counted when the alarm was raised." }),
     threshold: Type.Integer(),
     windowMs: Type.Integer(),
     raisedAt: InstantSchema,
@@ -97,7 +97,7 @@ export type IncidentResponse = Static<typeof IncidentResponse>;
 
 export const CreateBlockRequest = Type.Object(
   {
-    address: Type.String({ maxLength: 100, description: "An IP address; of IPv6, its /64 network is blocked." }),
+    address: Type.String({ maxLength: 100, description: "An IP address; for IPv6, its /64 network is blocked." }),
     endsAt: InstantSchema,
     reason: Type.Optional(Type.String({ maxLength: 500 })),
   },
@@ -112,7 +112,7 @@ export const BlockSchema = Type.Object(
     createdAt: InstantSchema,
     endsAt: InstantSchema,
     reason: Type.Optional(Type.String()),
-    incidentId: Type.Optional(Type.String({ description: "The incident whose response it is." })),
+    incidentId: Type.Optional(Type.String({ description: "The incident that caused it." })),
     createdBy: Type.Optional(ActorSchema),
   },
   { additionalProperties: false },

@@ -28,7 +28,7 @@ export const CreateKeyRequest = Type.Object(
 export type CreateKeyRequest = Static<typeof CreateKeyRequest>;
 
 export const CreateKeyResponse = Type.Object(
-  { ok: Type.Literal(true), keyId: Type.String(), key: Type.String({ description: "Shown this once." }) },
+  { ok: Type.Literal(true), keyId: Type.String(), key: Type.String({ description: "Shown only once." }) },
   { additionalProperties: false },
 );
 export type CreateKeyResponse = Static<typeof CreateKeyResponse>;

@@ -54,7 +54,7 @@ export const ListEventsQuery = Type.Object(
     submissionId: Type.Optional(Type.String()),
     actorKind: Type.Optional(
       Type.Enum(["agent", "human", "system", "unknown"], {
-        description: "Who the events are by. Erased actors are none.",
+        description: "Who caused the events. Erased actors never match.",
       }),
     ),
     stream: Type.Optional(Type.Enum(["submission", "token", "idempotency", "all"])),

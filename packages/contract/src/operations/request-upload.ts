@@ -36,10 +36,10 @@ export const RequestUploadResponse = Type.Object(
         {
           protocol: Type.Enum(["tus", "s3-multipart"]),
           url: Type.String({
-            description: "tus: the upload itself, made already. s3-multipart: asks for URLs of parts.",
+            description: "tus: the upload itself, already created. s3-multipart: returns URLs for parts.",
           }),
         },
-        { additionalProperties: false, description: "The way on which a broken line costs only what it lost." },
+        { additionalProperties: false, description: "An upload method that can continue after an interruption." },
       ),
     ),
     expiresInMs: Type.Integer(),

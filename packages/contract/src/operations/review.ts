@@ -17,11 +17,11 @@ export const ReviewRequest = Type.Object(
     fieldReasons: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 500 }), Type.String({ minLength: 1, maxLength: 2000 }), {
         maxProperties: 50,
-        description: "To reject: by dot-path, what to change there.",
+        description: "For a rejection: what to change, by dot-path.",
       }),
     ),
     comment: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 2000, description: "Goes with an approval, into the history." }),
+      Type.String({ minLength: 1, maxLength: 2000, description: "For an approval: added to the history." }),
     ),
     actor: Type.Optional(ActorInputSchema),
   },
@@ -57,7 +57,9 @@ export const ShowReviewResponse = Type.Object(
         gate: Type.String(),
         gateLabel,
         intake: Type.String({ description: "Its name." }),
-        reviewer: Type.String({ description: "The address that the link was mailed to: whoever decides by it." }),
+        reviewer: Type.String({
+          description: "The address that the link was mailed to: the person who decides with it.",
+        }),
         decisions: Type.Array(Type.Enum(["approved", "rejected"]), { description: "Empty: see barred." }),
         barred: Type.Optional(Type.Enum([...BARRED], { description: "Why this person can't decide." })),
         expiresAt: InstantSchema,

@@ -6,14 +6,14 @@ export const SignPartsRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        description: "From the first answer: URLs of the same file again.",
+        description: "From the first response: returns URLs for the same file again.",
       }),
     ),
     etags: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
         minItems: 1,
         maxItems: 10_000,
-        description: "What the storage answered for each part, in order: makes the file whole.",
+        description: "What the storage returned for each part, in order: completes the file.",
       }),
     ),
   },

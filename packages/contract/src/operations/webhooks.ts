@@ -7,7 +7,7 @@ import { pageEnd } from "./lists.ts";
 /** `whsec_` and 24 to 64 bytes in base64, as in Standard Webhooks; the operation checks the length in bytes. */
 const SecretSchema = Type.String({
   pattern: "^whsec_[A-Za-z0-9+/]{32,88}={0,2}$",
-  description: "What messages are signed with: whsec_ and 24 to 64 bytes in base64. Made when it is not given.",
+  description: "The signing secret: whsec_ and 24 to 64 bytes in base64. Generated if absent.",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwYZ8eNq0dKDs="],
 });
 
@@ -24,7 +24,7 @@ const wanted = {
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
-      description: "Only events of submissions of these; by default of all.",
+      description: "Only events of submissions of these intakes; by default of all.",
     }),
   ),
 };
@@ -62,7 +62,10 @@ const WebhookSchema = Type.Object(
     definedBy: Type.Optional(Type.String({ description: "The intake whose definition has it in eventWebhooks." })),
     createdAt: InstantSchema,
     state: Type.Enum(["active", "disabled"], { description: "disabled: nothing is sent until it is enabled." }),
-    failures: Type.Integer({ minimum: 0, description: "Rounds in a row in which the receiver took nothing new." }),
+    failures: Type.Integer({
+      minimum: 0,
+      description: "Consecutive rounds in which the receiver accepted nothing new.",
+    }),
     nextAttemptAt: Type.Optional(InstantSchema),
     lastError: Type.Optional(Type.String()),
     paused: Type.Optional(
@@ -83,7 +86,7 @@ export const WebhookResponse = Type.Object(
 export type WebhookResponse = Static<typeof WebhookResponse>;
 
 export const CreateWebhookResponse = Type.Object(
-  { ...WebhookResponse.properties, secret: Type.String({ description: "Shown this once." }) },
+  { ...WebhookResponse.properties, secret: Type.String({ description: "Shown only once." }) },
   { additionalProperties: false },
 );
 export type CreateWebhookResponse = Static<typeof CreateWebhookResponse>;
@@ -121,9 +124,9 @@ export const RotateWebhookSecretResponse = Type.Object(
   {
     ok: Type.Literal(true),
     webhookId: Type.String(),
-    secret: Type.String({ description: "Shown this once." }),
+    secret: Type.String({ description: "Shown only once." }),
     oldSecretUntil: Type.Optional(
-      Type.String({ format: "date-time", description: "Until then messages are signed with the old one, too." }),
+      Type.String({ format: "date-time", description: "Until then messages are also signed with the old one." }),
     ),
   },
   { additionalProperties: false },
@@ -172,11 +175,11 @@ export const ReplayEventsRequest = Type.Object(
     ),
     from: Type.Optional(Type.String({ format: "date-time", description: "Of a range; inclusive." })),
     until: Type.Optional(Type.String({ format: "date-time", description: "Of a range; exclusive." })),
-    pageToken: Type.Optional(Type.String({ maxLength: 4096, description: "Goes on with a range." })),
+    pageToken: Type.Optional(Type.String({ maxLength: 4096, description: "Continues a range." })),
   },
   {
     additionalProperties: false,
-    description: "Without anything: every dead event.",
+    description: "Without any member: every dead event.",
     examples: [{ from: "2026-01-29T10:00:00.000Z", until: "2026-01-29T11:00:00.000Z" }],
   },
 );
@@ -186,7 +189,7 @@ export const ReplayEventsResponse = Type.Object(
   {
     ok: Type.Literal(true),
     webhookId: Type.String(),
-    queued: Type.Array(Type.String(), { description: "Refused events that are tried again, in their order." }),
+    queued: Type.Array(Type.String(), { description: "Refused events that are retried, in their order." }),
     sent: Type.Integer({ description: "Events that were sent again and accepted." }),
     failed: Type.Array(
       Type.Object(
@@ -194,8 +197,8 @@ export const ReplayEventsResponse = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    notTried: Type.Integer({ description: "Left out because one before them failed, or the time was over." }),
-    nextPageToken: Type.Optional(Type.String({ description: "The range goes on." })),
+    notTried: Type.Integer({ description: "Left out because an earlier one failed, or time ran out." }),
+    nextPageToken: Type.Optional(Type.String({ description: "There is more in the range." })),
   },
   { additionalProperties: false },
 );

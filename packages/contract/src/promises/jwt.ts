@@ -1,6 +1,6 @@
 import type { ContractPromise } from "./promise.ts";
 
-/** What callers with an access token, and those who trust its issuer, can rely on. */
+/** What callers with an access token, and operators who trust its issuer, can rely on. */
 export const JWT_PROMISES = [
   {
     id: "JWT-GOOD",

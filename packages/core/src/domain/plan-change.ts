@@ -29,7 +29,7 @@ export interface PlanInput {
   mint: Mint;
   /** Hash of the token to issue; required if the decision replaces the token. */
   nextToken?: Hash;
-  /** How the caller reached the submission; absent if the server acts by itself. */
+  /** How the caller reached the submission; absent if the server acts on its own. */
   trace?: CallTrace;
   /** The span to continue from, if the change passes the submission on to somebody else. */
   traceparent?: string;

@@ -27,7 +27,7 @@ export interface Upload {
   expiresAt: Instant;
   /** Announced without an API key, so it isn't kept longer than its URL is valid. */
   anonymous?: true;
-  /** The last uploads that this one superseded, so that a late client can be told about it. */
+  /** The last uploads that this one superseded, so that a late client gets an explanation. */
   supersedes?: string[];
   /** Set once the file was checked. */
   confirmed?: FileReference;

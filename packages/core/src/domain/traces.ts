@@ -39,7 +39,7 @@ export function mentions(value: unknown, sought: SoughtActor): boolean {
   });
 }
 
-/** Whoever is named here wrote the words beside it. */
+/** The person named here wrote the words beside it. */
 const AUTHORS = ["by", "decidedBy", "cancelledBy"];
 const WORDS = new Set(["comment", "reason", "reasons", "fieldReasons"]);
 

@@ -34,7 +34,7 @@ const knownOf = ({ version, state, completedHandoff }: Submission): Known => ({
   completedAt: completedHandoff && toIso(completedHandoff.at),
 });
 
-/** A hand-off completed with no write after it counts as a change for whoever starts to wait. */
+/** A hand-off completed with no write after it counts as a change for a caller who starts to wait. */
 const isNews = ({ completedHandoff, token }: Submission): boolean =>
   completedHandoff !== undefined && completedHandoff.at >= token.issuedAt;
 

@@ -8,11 +8,11 @@ export interface Caller {
   apiKey?: string;
   /** The secret of a hand-off session, if any. */
   session?: string;
-  /** The response goes to a model, whoever's API key it is, so sensitive values are masked. */
+  /** The response goes to a model, whatever the API key, so sensitive values are masked. */
   forModel?: true;
   /** The client's address, for rate limits and the history. */
   address: string;
-  /** The client's country (ISO 3166-1 alpha-2), if a trusted proxy says so. */
+  /** The client's country (ISO 3166-1 alpha-2), if a trusted proxy sends it. */
   country?: string;
   /** The client's user agent, if the transport has one. */
   userAgent?: string;

@@ -43,7 +43,7 @@ export async function completeHandoff(
   });
 }
 
-/** Whoever opened a direct link and gives no name acts under the hand-off's, as in a session. */
+/** A person who opened a direct link and gives no name acts under the hand-off's, as in a session. */
 function asHuman(call: CompleteHandoffCall): CompleteHandoffCall {
   const { actor, handoffId, caller, target } = call;
   const isNameless = actor === undefined && caller.session === undefined && caller.apiKey === undefined;

@@ -222,7 +222,7 @@ function bind(name: string, operation: AnyOperation, context: Context) {
     } catch (cause) {
       const error = storeError(cause);
       const outcome = error instanceof Error && "type" in error ? String(error.type) : "internal_error";
-      // The store failed before it could tell whether the token is valid.
+      // The store failed before it could determine whether the token is valid.
       if (facts.presented === true && outcome === "service_unavailable") facts.failure ??= "unavailable";
       ended(facts, outcome, began);
       throw error;
@@ -236,7 +236,7 @@ function bind(name: string, operation: AnyOperation, context: Context) {
 /** Where the name of a span isn't that of its operation. */
 const SPAN_NAMES: Readonly<Record<string, string>> = { createSubmission: "createSubmissionWithToken" };
 
-/** What nobody called for is work of the server itself, whoever woke it. */
+/** Work without a caller is the server's own, whatever triggered it. */
 function originOf(call: unknown): { parent?: string | undefined; alone?: true } {
   const { caller } = (typeof call === "object" && call !== null ? call : {}) as { caller?: Caller };
   return caller === undefined ? { alone: true } : { parent: caller.traceparent };

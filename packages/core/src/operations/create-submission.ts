@@ -268,7 +268,7 @@ const recordOf = (
 const isMasked = ({ call, principal }: Admitted, intake: CompiledIntake): boolean =>
   !seesSensitive({ caller: call.caller, principal }, intake);
 
-/** The same submission in its current state. Undefined if it changed meanwhile: look again. */
+/** The same submission in its current state. Undefined if it changed meanwhile: load again. */
 async function replayCreate(
   admitted: Admitted,
   record: KeyRecord,

@@ -49,7 +49,7 @@ export async function eraseActorFor(
   return await erasePage(context, { ...erasure, by: ERASURE }, page);
 }
 
-/** These stand for people whose names nobody has. */
+/** Placeholders for people whose names are unknown. */
 function refuseReserved({ id }: SoughtActor): void {
   if (id !== ERASED_ACTOR && id !== BEARER.id) return;
   throw new ContractError("bad_request", `actor.id: "${id}" stands for actors without a name, and can't be erased.`);

@@ -120,7 +120,7 @@ interface NewIntake {
 export async function registerIntake(context: Context, intake: NewIntake): Promise<OperationResponse<IntakeResponse>> {
   refuseUnservable(context.deps, intake.definition.destination);
   const answer = await makeCurrent(context, intake);
-  // Even if nothing changed: whoever registered it may have died before this step.
+  // Even if nothing changed: the process that registered it may have died before this step.
   await keepEventWebhooks(context, intake.definition.id);
   return answer;
 }

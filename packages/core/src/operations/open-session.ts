@@ -83,7 +83,7 @@ const tooFast = (seen: Submission | undefined): ContractError =>
 
 type FoundOpening = Opening & { handoff: Handoff; secret: string };
 
-/** Whoever holds a working link may see its submission; an ended one only reveals that it existed. */
+/** A person with a working link may see its submission; an ended one only reveals that it existed. */
 async function openTold(
   context: Context,
   call: OpenSessionCall,
@@ -148,7 +148,7 @@ async function opened(
   return { loaded, submission, intake, guessed, ...(handoff && { handoff }) };
 }
 
-/** Undefined if the submission changed meanwhile: look again. */
+/** Undefined if the submission changed meanwhile: load again. */
 async function openOne(
   context: Context,
   call: OpenSessionCall,

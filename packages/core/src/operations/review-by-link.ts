@@ -41,7 +41,7 @@ export async function reviewByLink(
   });
 }
 
-/** Undefined if the submission changed meanwhile: look again. */
+/** Undefined if the submission changed meanwhile: load again. */
 async function decide(
   context: Context,
   call: ReviewByLinkCall,

@@ -32,7 +32,7 @@ async function showOpen(context: Context, found: OpenLink): Promise<OperationRes
 
 type Barred = NonNullable<ShowReviewResponse["review"]["barred"]>;
 
-/** Whoever holds a link is an identified human, so only these reasons can apply. */
+/** A person with a link is identified, so only these reasons can apply. */
 const isTold = (bar: Bar | undefined): bar is Barred =>
   bar === "own_submission" || bar === "already_approved" || bar === "not_a_reviewer";
 

@@ -40,7 +40,7 @@ export async function submit(context: Context, call: WriteCall): Promise<Operati
   });
 }
 
-/** A malformed request, though of type `invalid`: the transport tells it from a 422 by the missing field. */
+/** A malformed request, though of type `invalid`: the transport distinguishes it from a 422 by the missing field. */
 const keyRequired = (): ContractError =>
   new ContractError("invalid", "submit needs an idempotency key.", {
     reason: "idempotency_key_required",

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Idempotency, ScopedKey } from "./idempotency.ts";
 
-/** Random, so that events can tell instances apart without revealing host names. */
+/** Random, so that events can distinguish instances without revealing host names. */
 const THIS_INSTANCE = `srv_${randomBytes(6).toString("hex")}`;
 
 /** The holder of a key that another process has locked. */

@@ -40,5 +40,5 @@ export const untraced: Tracing = {
 
 const SHOWN = 16;
 
-/** The beginning of a hash, for traces and the log: tells one thing from others, and nothing more. */
+/** The beginning of a hash, for traces and the log: enough to distinguish, and nothing more. */
 export const shortHash = (hash: string): string => hash.slice(0, SHOWN);

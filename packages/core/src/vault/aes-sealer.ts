@@ -10,7 +10,7 @@ const TAG_BYTES = 16;
 /** AES-256-GCM: `<key id>.<base64url of nonce, tag and text>`. */
 export function createAesSealer(secrets: readonly string[]): Sealer {
   const keys = deriveKeys(secrets, "seal");
-  // A key object is prepared once; from bytes, every call would prepare it anew, at several times the cost of the cipher.
+  // A key object is prepared once; from bytes, every call would prepare it again, at several times the cost of the cipher.
   const byId = new Map(keys.map((key) => [key.id, createSecretKey(key.bytes)]));
   const newestId = keys[0].id;
   const newest = createSecretKey(keys[0].bytes);

@@ -12,7 +12,7 @@ export interface SignedPage {
 }
 
 export interface PageTokens {
-  /** Its time starts anew with each page. */
+  /** Its lifetime starts again with each page. */
   sign(scope: PageScope, position: PagePosition, now: Instant): Promise<SignedPage>;
   /** Throws `refusedPage()` for what was changed, has expired, or belongs to another list or caller. */
   open(token: string, scope: PageScope, now: Instant): Promise<PagePosition>;

@@ -97,7 +97,7 @@ async function seal(at: Connection, { incoming, kept }: Keys): Promise<{ sizeByt
   const arrived = await headOf(at, incoming);
   if (arrived === undefined) return undefined;
   const CopySource = `${bucket}/${incoming.split("/").map(encodeURIComponent).join("/")}`;
-  // Whoever sealed it first, in any process, has decided which file it is.
+  // The process that sealed it first has decided which file it is.
   const copy = new sdk.CopyObjectCommand({ Bucket: bucket, Key: kept, CopySource, IfNoneMatch: "*" });
   await client.send(copy).catch((error: unknown) => {
     if (!isTaken(error)) throw error;

@@ -5,7 +5,7 @@ import { ANYTHING, type JsonSchema } from "./prepare-schema.ts";
 /** A value to choose, and what it is called. */
 export interface Choice {
   value: unknown;
-  /** Absent when the value speaks for itself. */
+  /** Absent when the value is self-explanatory. */
   label?: string;
 }
 

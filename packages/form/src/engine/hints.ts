@@ -5,7 +5,7 @@ type Path = readonly (string | number)[];
 
 export const dotted = (path: Path): string => path.join(".");
 
-/** Hints and steps name the items of a list by its first one: `lines.0.amount` stands for every line. */
+/** Hints and steps name the items of a list by its first one: `lines.0.amount` means every line. */
 const general = (path: Path): string => dotted(path.map((part) => (typeof part === "number" ? 0 : part)));
 
 export function hintFor(hints: Hints, path: Path): FieldHint {

@@ -1,6 +1,6 @@
 import { isEqual, isObject } from "./changes.ts";
 
-/** A sensitive value, as agents and those who only hold a token see it. */
+/** A sensitive value, as agents and callers with only a token see it. */
 export const isMasked = (value: unknown): boolean =>
   isObject(value) && value.masked === true && Object.keys(value).length === 1;
 
@@ -10,7 +10,7 @@ export function holdsMask(value: unknown): boolean {
   return isObject(value) && (isMasked(value) || Object.values(value).some(holdsMask));
 }
 
-/** Could `seen` be how the server shows `value`? A mask may stand for anything. */
+/** Could `seen` be how the server shows `value`? A mask may represent anything. */
 export function couldBe(seen: unknown, value: unknown): boolean {
   if (isMasked(seen)) return value !== undefined;
   if (Array.isArray(seen)) {

@@ -3,7 +3,7 @@ import { isObject } from "./changes.ts";
 import { type PointerOf, pointersIn } from "./references.ts";
 import { rewriteAlternatives } from "./rewrite-alternatives.ts";
 
-/** A JSON Schema as it stands in an intake: 2020-12, or draft-07. */
+/** A JSON Schema as written in an intake: 2020-12, or draft-07. */
 export type JsonSchema = Record<string, unknown>;
 
 /** On a schema that says nothing about its value. */
@@ -12,7 +12,7 @@ export const ANYTHING = "x-anything";
 export interface Preparing {
   root: JsonSchema;
   pointerOf: PointerOf;
-  /** Says more about a place of which another schema speaks too, so nothing can be concluded from what it leaves out. */
+  /** Adds to a place that another schema describes too, so nothing can be concluded from what it leaves out. */
   isPart?: boolean;
 }
 
@@ -29,7 +29,7 @@ export function prepareSchema(root: JsonSchema): RJSFSchema {
 const SCHEMA = new Set(["items", "additionalItems", "additionalProperties", "then", "else"]);
 const LIST = new Set(["allOf", "anyOf", "oneOf"]);
 const MAP = new Set(["properties", "patternProperties", "$defs", "definitions"]);
-/** Whose schemas speak of the same place as the one that they stand in. */
+/** Keywords whose schemas describe the same place as the one that contains them. */
 const PARTS = new Set(["allOf", "anyOf", "oneOf", "then", "else", "dependencies"]);
 /** Written in other words below, or of no use to a form. */
 const LEFT_OUT = new Set(["default", "deprecated", "nullable", "dependentRequired", "dependentSchemas", "prefixItems"]);
@@ -93,7 +93,7 @@ const OF_OBJECTS = ["properties", "additionalProperties", "patternProperties", "
 const OF_NUMBERS = ["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"];
 const OF_TEXT = ["minLength", "maxLength", "pattern", "format"];
 
-/** What a schema without a type can only mean. A file is drawn by a field of its own, whatever its type. */
+/** What a schema without a type must mean. A file is rendered by its own field, whatever its type. */
 export function withType(schema: JsonSchema): JsonSchema {
   const has = (keywords: string[]) => keywords.some((keyword) => keyword in schema);
   if (schema["x-file"] !== undefined || "enum" in schema || "const" in schema) return schema;

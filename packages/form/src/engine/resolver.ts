@@ -10,7 +10,7 @@ const NO_DEFAULTS = {
   allOf: "skipDefaults",
 } as const;
 
-/** The form engine's answers about a prepared schema: which fields there are for a value, and whether a value fits. */
+/** What the form engine knows about a prepared schema: which fields there are for a value, and whether a value is valid. */
 export interface Resolver {
   resolve(schema: JsonSchema, value: unknown): JsonSchema;
   fits(schema: JsonSchema, value: unknown): boolean;

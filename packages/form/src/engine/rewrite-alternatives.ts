@@ -71,7 +71,7 @@ const isNull = (schema: JsonSchema): boolean =>
 const isConstant = (schema: JsonSchema): boolean =>
   "const" in schema || (Array.isArray(schema.enum) && schema.enum.length === 1);
 
-/** What stands beside the alternatives describes this place better than what they say of themselves. */
+/** Keywords beside the alternatives describe this place better than the alternatives do. */
 function merged(rest: JsonSchema, option: JsonSchema): JsonSchema {
   const { title, description, ...beside } = rest;
   const clashes = Object.keys(beside).some((keyword) => keyword in option && keyword !== "type");

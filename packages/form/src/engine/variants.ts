@@ -49,7 +49,7 @@ export function withoutConstants({ schemas, constants }: Variants, index: number
   return { ...schema, properties: Object.fromEntries(left) };
 }
 
-/** The value after choosing a variant, or none. Answers that fit the new one stay; what only the others have goes. */
+/** The value after choosing a variant, or none. Values that are valid in the new one stay; what only the others have is removed. */
 export function valueFor({ schemas, constants }: Variants, index: number | undefined, value: unknown): unknown {
   const next = index === undefined ? undefined : schemas[index];
   const members = Object.entries(isObject(value) ? value : {}).filter(([name]) => {

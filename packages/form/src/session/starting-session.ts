@@ -166,7 +166,7 @@ function blankRecord({ id, version, schema }: StartingOptions["intake"]): Submis
   };
 }
 
-/** Every field that is needed whatever the other answers are. The server says the rest. */
+/** Every field that is required whatever the other answers are. The server reports the rest. */
 function requiredIn(schema: JsonSchema, path: FieldPath = []): string[] {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];

@@ -5,7 +5,7 @@ interface Moving extends FileProgress {
   path: string;
   file: File;
   upload: FileUpload;
-  /** The upload broke off and can go on from where it was. */
+  /** The upload was interrupted and can continue from where it was. */
   ticket?: UploadTicket | undefined;
 }
 

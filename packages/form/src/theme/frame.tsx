@@ -115,7 +115,7 @@ function Errors({ id, errors }: { id: string; errors: readonly string[] }): Reac
   );
 }
 
-/** Redrawn by itself when there is something new to say about the field. */
+/** Redrawn when there is something new to show about the field. */
 const Note = ({ path }: { path: string }): ReactElement => <>{useContext(FormContexts.Note)?.(path)}</>;
 
 function Optional({ required }: { required: boolean }): ReactElement | null {

@@ -17,7 +17,7 @@ function single(request: FastifyRequest, name: string): string | undefined {
 
 const SESSION_PREFIX = "sess_";
 
-/** An explicit credential takes precedence: the cookie, which a browser adds by itself, is used only without one. */
+/** An explicit credential takes precedence: the cookie, which a browser adds automatically, is used only without one. */
 function callerOf(request: FastifyRequest, { tokens }: Target, options: RequestOptions): Caller {
   const client = clientOf(request);
   if (single(request, "authorization") === undefined) {

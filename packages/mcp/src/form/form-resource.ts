@@ -1,7 +1,7 @@
 export const FORM_URI = "ui://formbridge/form";
 const FORM_TYPE = "text/html;profile=mcp-app";
 
-/** Tells hosts which UI shows a tool's result; the second name is the older one. */
+/** Says which UI shows a tool's result; the second name is the older one. */
 export const FORM_META = { ui: { resourceUri: FORM_URI }, "ui/resourceUri": FORM_URI };
 
 /** The upload origins are the only ones that the form contacts itself. */

@@ -79,7 +79,7 @@ const wordsOf = (schema: SchemaNode): Plain => ({
   ...(typeof schema.description === "string" && { description: schema.description }),
 });
 
-/** Kept while deriving, for those who describe fields; `withoutMarks` removes them. */
+/** Kept while deriving, for code that describes fields; `withoutMarks` removes them. */
 const marksOf = (schema: SchemaNode): Plain => ({
   ...(schema["x-sensitive"] === true && { "x-sensitive": true }),
   ...(schema["x-fill"] !== undefined && { "x-fill": schema["x-fill"] }),

@@ -34,7 +34,7 @@ export function checkArguments(tool: Tool, args: unknown, intakeId: string | und
   });
 }
 
-/** Reports a misspelt argument rather than the missing one it stands for. */
+/** Reports a misspelt argument rather than the missing one that was meant. */
 function firstProblem({ errors = [], schema }: ValidateFunction, given: unknown): Problem | undefined {
   const [first] = errors ?? [];
   const known = (schema as { properties: object }).properties;

@@ -53,7 +53,7 @@ function optionsFor({ url, target, addresses }: Place) {
     ...(database > 0 && { database }),
     disableOfflineQueue: true,
     commandOptions: { timeout: 0 },
-    // A server may tell its clients to move elsewhere, to an address that hasn't been checked.
+    // A server may redirect its clients to an address that hasn't been checked.
     RESP: 2 as const,
     maintNotifications: "disabled" as const,
     socket: {

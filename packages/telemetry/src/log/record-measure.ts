@@ -18,7 +18,7 @@ export interface LogOptions {
   chance?: () => number;
 }
 
-/** Answers that are larger than this make every replay expensive. */
+/** Responses that are larger than this make every replay expensive. */
 const LARGE_ANSWER_BYTES = 524_288;
 const IDEMPOTENCY = { component: "idempotency" };
 

@@ -4,7 +4,7 @@ import type { Metrics } from "./registry.ts";
 const NANOSECONDS = 1e9;
 const QUANTILES = [50, 99, 100];
 
-/** What the process itself uses. Answers how to stop looking. */
+/** What the process itself uses. Returns how to stop sampling. */
 export function observeProcess(metrics: Metrics, { version, role }: { version: string; role: string }): () => void {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();

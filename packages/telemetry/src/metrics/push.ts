@@ -9,7 +9,7 @@ export interface OtlpOptions {
   timeoutMs: number;
 }
 
-/** Sends all metrics to a collector now and then. One that hangs or is down holds nobody up. Answers how to stop. */
+/** Sends all metrics to a collector periodically. One that hangs or is down delays nothing. Returns how to stop. */
 export function pushMetrics(metrics: Metrics, { endpoint, headers, timeoutMs }: OtlpOptions, everyMs: number) {
   const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers, timeoutMillis: timeoutMs });
   const reader = new PeriodicExportingMetricReader({

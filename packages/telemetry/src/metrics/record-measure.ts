@@ -33,7 +33,7 @@ const OURS = new Set(["internal_error", "service_unavailable"]);
 const outcomeOf = (outcome: string): "success" | "refused" | "error" =>
   outcome === "ok" ? "success" : OURS.has(outcome) ? "error" : "refused";
 
-/** What is wrong with a token by itself, whatever its submission's state is. */
+/** What is wrong with a token itself, whatever its submission's state is. */
 const VALIDATION_ERRORS: Record<string, string> = {
   malformed: "malformed",
   unknown: "unknown",

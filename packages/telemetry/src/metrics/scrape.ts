@@ -23,7 +23,7 @@ function createGate(key: string | undefined): (authorization: string | undefined
   };
 }
 
-/** Answers a scrape in Prometheus' text format, to whoever has the key, where there is one. */
+/** Serves a scrape in Prometheus' text format, to callers with the key, if there is one. */
 export function createScraper(metrics: Metrics, key: string | undefined): (authorization?: string) => Promise<Scrape> {
   const opens = createGate(key);
   const serializer = new PrometheusSerializer("", false, undefined, true, true);
@@ -42,7 +42,7 @@ export interface ScrapePort {
   close(): Promise<void>;
 }
 
-/** `/metrics` on a port of its own, which a firewall can keep from everybody else. */
+/** `/metrics` on a separate port, which a firewall can protect. */
 export async function openScrapePort(
   scrape: ReturnType<typeof createScraper>,
   { host, port }: { host: string; port: number },

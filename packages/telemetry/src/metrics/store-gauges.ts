@@ -20,7 +20,7 @@ export interface StoreGaugeOptions {
 /** A clock that is further off makes deadlines and locks unreliable. */
 const MAX_SKEW_MS = 5_000;
 
-/** Looks at the stores now and then: nothing here is asked by a request or a scrape. Answers how to stop. */
+/** Samples the stores periodically: nothing here is called by a request or a scrape. Returns how to stop. */
 export function watchStores(options: StoreGaugeOptions): () => void {
   const { metrics, sizes, backend, database, redisMemory, everyMs } = options;
   metrics.set("formbridge_token_store_max_size", options.maxTokens);

@@ -36,7 +36,7 @@ export interface LocalTrace {
 }
 
 export interface TracingOptions {
-  /** The share of new traces that is exported. A trace that another process started is exported if that one says so. */
+  /** The share of new traces that is exported. A trace that another process started is exported if that process decided so. */
   ratio: number;
   /** Takes the spans of a sampled trace. Must not throw and must return at once. */
   onTrace(trace: LocalTrace): void;

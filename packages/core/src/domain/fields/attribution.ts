@@ -48,7 +48,7 @@ function listsAsOne({ set, removed, fields }: Touched): Touched {
   };
 }
 
-/** Enough for writers that are a few versions behind, and bounded for those who keep removing. */
+/** Enough for writers that are a few versions behind, and bounded for writers that keep removing. */
 const MAX_REMOVED = 100;
 
 function removedAfter(known: Attribution, { set, removed }: Touched, stamp: Stamp): Attribution["removed"] {

@@ -5,7 +5,7 @@ import { pointerSegments, toPointer } from "../intake/schema-nodes.ts";
 /** The mask at rest, in events and in findings. */
 export const MASK = "[sensitive]";
 
-/** The mask in `fields` of responses. Not a string, so that one sent back can be told from a value somebody typed. */
+/** The mask in `fields` of responses. Not a string, so that one sent back differs from anything somebody typed. */
 export const MASKED: JsonObject = Object.freeze({ masked: true });
 
 export const isMasked = (value: Json | undefined): boolean =>
@@ -30,7 +30,7 @@ export function maskValue(value: unknown, path: readonly string[], intake: Maski
   return intake.hasSensitive ? open(value, path, { intake, mask: MASK }) : value;
 }
 
-/** Whether the value at `path` is masked, by itself or by something around it. */
+/** Whether the value at `path` is masked, itself or as part of something masked. */
 export const isMaskedAt = (path: readonly string[], intake: Masking): boolean =>
   intake.hasSensitive && path.some((_, depth) => intake.ruleAt(path.slice(0, depth + 1)).sensitive);
 

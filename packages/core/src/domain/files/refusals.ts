@@ -109,7 +109,7 @@ function anyUpload(intake: CompiledIntake): NextAction {
   return { action: "fetch_current_state", hint: "Read the submission to see what it needs." };
 }
 
-/** Dot-paths of the file fields declared directly; the first item stands for all items of a list. */
+/** Dot-paths of the file fields declared directly; the first item represents all items of a list. */
 function fileFields({ definition: { schema } }: CompiledIntake): string[] {
   const found: string[] = [];
   for (const { node, at } of allSchemas(schema)) {

@@ -77,7 +77,7 @@ export function sessionOverError(
 export const revokedAt = (handoff: Handoff, submission: Submission): Instant =>
   handoff.revokedAt ?? submission.epochSince;
 
-/** The hint names nobody: whoever holds the link should know who they are. */
+/** The hint names nobody: the person with the link should know who they are. */
 const SAY_WHO: NextAction = {
   action: "collect_field",
   field: "actor",

@@ -75,7 +75,7 @@ export const lockContentionPayload = (
   lockHolder: about.lockHolder,
 });
 
-/** Who made a record, as far as its principal tells: an API key's actor by name, others by the kind of credential. */
+/** Who made a record, as far as its principal shows: an API key's actor by name, others by the kind of credential. */
 function recordedBy(principal: string): Pick<EventActor, "kind" | "id"> {
   const [, scheme, rest = ""] = /^([a-z-]+)(?::(.*))?$/s.exec(principal) ?? [];
   if (scheme === "handoff") return { kind: "human", id: rest };

@@ -52,7 +52,7 @@ function isSameSubmit(record: KeyRecord, retry: Retry): boolean {
   return retry.carriedVersion === currentVersion && written <= record.carriedVersion;
 }
 
-/** Whoever made the record, or presents the original request's token or the current one. */
+/** The caller who made the record, or one with the original request's token or the current one. */
 function isEntitled(record: KeyRecord, retry: Retry): boolean {
   // A session presents no token, and someone else's response may contain one, so it only gets its own responses again.
   if (retry.principal.startsWith("handoff:")) return record.principal === retry.principal;

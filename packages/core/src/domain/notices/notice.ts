@@ -107,5 +107,5 @@ function asked(
   });
 }
 
-/** Whoever opens a mailed link is identified by its address. */
+/** A person who opens a mailed link is identified by its address. */
 export const linkActor = (email: string) => ({ kind: "human", id: email, metadata: { email }, proof: "link" }) as const;

@@ -9,7 +9,7 @@ import type { Submission } from "../submission.ts";
  */
 export interface TokenUse {
   operation: string;
-  /** Hash of the presented token; absent if an API key or a session was used, or the server acts by itself. */
+  /** Hash of the presented token; absent if an API key or a session was used, or the server acts on its own. */
   tokenHash?: Hash;
   /** The hand-off of the presented session. */
   handoffId?: string;

@@ -12,7 +12,7 @@ import type { Catalog } from "../read/catalog.ts";
 
 /** How many signals wait for the next flush; a flood beyond that is dropped and counted. */
 const MAX_SIGNALS = 20_000;
-/** How many blocks an instance looks at. */
+/** How many blocks an instance reads. */
 const MAX_BLOCKS = 10_000;
 
 /** A signal whose alarm tripped. */
@@ -118,7 +118,7 @@ const addressBlocked = (endsAt: Instant, now: Instant): ContractError =>
     { reason: "address_blocked", retryAfterMs: endsAt - now },
   );
 
-/** Counts what has to be counted in one call. The last signal of an alarm and subject speaks for all. */
+/** Counts everything in one call. The last signal of an alarm and subject represents all of them. */
 async function countAll(
   { alarmWindows }: Deps,
   ruled: readonly { signal: Signal; rule: AlarmRule }[],

@@ -13,7 +13,7 @@ export interface Erasure {
   dryRun: boolean;
   /** Recorded as the one who erased. */
   by: Actor;
-  /** The API key that asks for it, which has to live until the last page. */
+  /** The API key that requested it, which must be kept until the last page. */
   ownKey?: string;
 }
 

@@ -215,7 +215,7 @@ const OFFICE: readonly [mime: string, stream: Buffer][] = [
 ];
 const CFB = Buffer.from("d0cf11e0a1b11ae1", "hex");
 
-/** Old office files use the same container as installers; the names of their streams tell them apart. */
+/** Old office files use the same container as installers; the names of their streams distinguish them. */
 function createOfficeWatch(): { see(chunk: Buffer): void; kind(): string | undefined } {
   let first: Buffer | undefined;
   let before: Buffer = Buffer.alloc(0);

@@ -38,7 +38,7 @@ function rewritten(
   const recorded = openAnswer(deps, record, after.tenant);
   if (!("body" in recorded)) throw new Error("a submit that failed waits for no delivery");
   const { warning: _said, resumeToken, resumeUrl, tokenExpiresAt, ...body } = recorded.body as SubmitResponse;
-  // Whoever held a token that was revoked since isn't given another.
+  // A caller whose token was revoked since isn't given another.
   const isRevoked = after.tokensRevoked || after.epochSince > record.recordedAt;
   const held =
     token === undefined

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { commitTimed } from "../write/commit.ts";
 import { TTL_ENFORCER } from "../write/expire-due.ts";
 
-/** Deletes expired records, each in one commit with the event that says so. Returns how many were deleted. */
+/** Deletes expired records, each in one commit with its event. Returns how many were deleted. */
 export async function forgetRecords(context: Context, limit: number): Promise<number> {
   const expired = await context.deps.backend.idempotency.expired(limit);
   const bySubmission = Map.groupBy(expired, ({ submissionId }) => submissionId);

@@ -16,7 +16,7 @@ export interface KeyLock {
    * then acquire again: throws `locked` once the time is up and there is no record.
    */
   acquire(key: ScopedKey): Promise<void>;
-  /** Undefined if another write under the idempotency key blocked the commit: look again. */
+  /** Undefined if another write under the idempotency key blocked the commit: load again. */
   unlessHeld<Result>(commit: () => Promise<Result>): Promise<Result | undefined>;
   /** What it had to wait for so far, if anything. */
   contention(): Contention | undefined;

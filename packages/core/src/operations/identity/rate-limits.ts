@@ -51,7 +51,7 @@ function createLimit(
     : { rule: rules.createsPerKey, subject: principal.keyId };
 }
 
-/** Makes guessing tokens impractical: whoever failed too often has to wait before the next lookup. */
+/** Makes guessing tokens impractical: a caller who failed too often has to wait before the next lookup. */
 export async function refuseGuesser(deps: Deps, caller: Caller): Promise<void> {
   for (const rule of lookupRules(deps)) refuseOver(deps, await deps.rateLimiter.peek(rule, networkOf(caller.address)));
 }

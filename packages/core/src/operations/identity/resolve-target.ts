@@ -315,7 +315,7 @@ export function requireTokenKey({ principal, submission }: Found): void {
   );
 }
 
-/** Creating and revoking hand-offs is for those who may hold the token; a session only has what it was given. */
+/** Creating and revoking hand-offs needs the right to hold the token; a session only has what it was given. */
 export function requireHolder({ token, principal, submission }: Found): void {
   if (token === undefined && !mayHoldToken(principal, submission)) {
     throw new ContractError(

@@ -24,7 +24,7 @@ export function linksOf(
   return { url: `${publicUrl}/${path}`, deepLink: `${SCHEME}${path}` };
 }
 
-/** The form for whoever holds a token. */
+/** The form for the holder of a token. */
 export const resumeUrlOf = (publicUrl: string, token: string): string => `${publicUrl}/resume/${token}`;
 
 type Place = Pick<Handoff, "tenant" | "submissionId" | "handoffId">;

@@ -26,7 +26,7 @@ export const finishedLetter = ({ intake, submissionId }: About): Letter => ({
   parts: [`Your submission of ${intake} is complete. There is nothing left to do. It was ${submissionId}.`],
 });
 
-/** To whoever should continue: it will expire soon. */
+/** To the person who should continue: it will expire soon. */
 export const expiryLetter = ({ intake, submissionId, until }: About & { until: Instant }): Letter => ({
   subject: `Time is running out: ${intake}`,
   parts: [

@@ -45,7 +45,7 @@ export function closeRow(sealer: Sealer, submission: Submission, intake: Compile
   };
 }
 
-/** The current token in clear, for those who may hold it. */
+/** The current token in clear, for callers who may hold it. */
 export const openToken = (sealer: Sealer, snapshot: Snapshot): string =>
   sealer.open(snapshot.sealedToken, boundToToken(snapshot.submission));
 

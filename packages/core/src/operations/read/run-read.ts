@@ -105,7 +105,7 @@ export async function stillReads(context: Context, { caller, target }: ReadCall)
 const asSeen = (readable: Readable): Readable =>
   readable.masked && readable.sight === "all" ? { ...readable, sight: "masked" } : readable;
 
-/** Whoever filled in a form may see what became of it, as long as the session lasts. */
+/** A person who filled in a form may see its outcome, as long as the session lasts. */
 function readableInSession(
   found: Found,
   { session, status }: NonNullable<Found["session"]>,

@@ -13,7 +13,7 @@ export const sealSecret = (sealer: Sealer, webhook: WebhookRef, secret: string):
   sealed: sealer.seal(secret, boundToWebhook(webhook)),
 });
 
-/** The secrets with `next` in first place; earlier ones still sign until their time is over. */
+/** The secrets with `next` in first place; earlier ones are still used for signing until they expire. */
 export function withNewSecret(
   deps: Deps,
   webhook: Webhook,

@@ -14,7 +14,7 @@ import { commitDecision } from "./commit.ts";
 import { tell } from "./refusals.ts";
 import { type Attempt, carriedVersion, principalName, type WriteResponse, waitOf } from "./write-spec.ts";
 
-/** Commits a decision with its recorded response. Undefined if the submission changed meanwhile: look again. */
+/** Commits a decision with its recorded response. Undefined if the submission changed meanwhile: load again. */
 export async function commitWrite<Body extends object>(
   attempt: Attempt<Body>,
   decision: Decision,
@@ -60,7 +60,7 @@ async function afterDelivery<Body extends object>(
   const then = await awaitFirstDelivery(context, { submission: after, now: found.now, until });
   if (then === undefined) return answer;
   if (key !== undefined) return (await recordedAnswer(attempt, key.ref)) ?? answer;
-  // Whoever held a token that was revoked meanwhile isn't given another.
+  // A caller whose token was revoked meanwhile isn't given another.
   const { token: _revoked, ...tokenless } = found;
   const sees = { ...attempt, found: then.submission.epoch === after.epoch ? found : tokenless };
   const shown = shownTo(sees, then.submission, liveToken(context.deps, then));
@@ -111,7 +111,7 @@ const bodyOf = <Body extends object>({ spec, actor, key }: Attempt<Body>, shown:
   ...(key && { _idempotent: false }),
 });
 
-/** The new token goes to those who held the previous one, and to API keys that may hold it. */
+/** The new token goes to callers who held the previous one, and to API keys that may hold it. */
 function shownTo({ context, found }: Attempt<object>, after: Submission, token: string | undefined): Shown {
   const { deps } = context;
   const seen = { ...found, submission: after };

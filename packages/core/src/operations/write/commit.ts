@@ -33,7 +33,7 @@ export interface CommitInput {
    */
   keyWrite?: (after: Submission, token: string | undefined, eventId: string | undefined) => KeyWrite;
   audit?: (after: Submission, key: KeyWrite | undefined) => UnchainedEvent[];
-  /** How the caller reached the submission; absent if the server acts by itself. */
+  /** How the caller reached the submission; absent if the server acts on its own. */
   trace?: CallTrace;
   /** For writes by the server itself, which may come after the submission's deadline. */
   ignoresDeadline?: true;
@@ -48,7 +48,7 @@ export interface CommitOutcome {
   token?: string;
 }
 
-/** After these, somebody else goes on: a person, an agent or the courier. */
+/** After these, somebody else continues: a person, an agent or the courier. */
 const PASSES_ON = new Set(["createHandoff", "submit", "review", "reviewByLink", "retryDelivery"]);
 
 /** Turns a decision into one atomic write: plans, seals and commits it. */

@@ -10,7 +10,7 @@ export const TTL_ENFORCER = { kind: "system", id: "ttl_enforcer" } as const;
 const expireToken = <T>({ tracing }: Deps, { submissionId, version }: Submission, work: () => Promise<T>): Promise<T> =>
   tracing.span("expireToken", work, { "submission.id": submissionId, "token.version": version });
 
-/** Records once that the current token has lapsed. Returns true if the caller must look again. */
+/** Records once that the current token has lapsed. Returns true if the caller must load again. */
 export async function lapseIfDue(
   deps: Deps,
   found: { submission: Submission; intake: CompiledIntake; now: Instant },

@@ -72,7 +72,7 @@ async function takeTurn<Body extends object>(
         noteAttempt(attempt);
         if (found.record !== undefined) lock.release();
         else if (attempt.key !== undefined && !lock.isHeld()) {
-          // Look again after the wait: the previous request may have left a record.
+          // Check again after the wait: the previous request may have left a record.
           const { tenant, intakeId } = found.submission;
           await lock.acquire({ ...attempt.key.ref, tenant, intakeId });
           return undefined;
@@ -104,7 +104,7 @@ function noteAttempt({ context, found, actor, key }: Attempt<object>): void {
   deps.instrumentation.record({ name: "key_looked_up", key: measured, hit: found.record !== undefined });
 }
 
-/** One try. Undefined if the submission changed meanwhile: look again. */
+/** One try. Undefined if the submission changed meanwhile: load again. */
 async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promise<WriteResponse<Body> | undefined> {
   const { context, spec, found, actor } = attempt;
   const { deps } = context;

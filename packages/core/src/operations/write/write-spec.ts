@@ -70,7 +70,7 @@ export const waitOf = ({ call, context: { deps } }: { call: Pick<WriteCall, "wai
 export const carriedVersion = ({ found, call }: Pick<Attempt<object>, "found" | "call">): number =>
   found.token?.row.version ?? call.target.versions[0] ?? found.submission.version;
 
-/** Whose record it is: the API key's actor's, the hand-off's, or else that of whoever holds the submission's token. */
+/** Whose record it is: the API key's actor's, the hand-off's, or else the token holder's. */
 export function principalName({ principal, session, submission }: Found): string {
   if (session !== undefined) return `handoff:${session.handoff.handoffId}`;
   return principal === undefined

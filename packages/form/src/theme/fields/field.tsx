@@ -17,7 +17,7 @@ import { VariantsField } from "./variants-field.tsx";
 export type OnChange = (value: unknown, path: Place["path"]) => void;
 
 export interface FieldProps {
-  /** As it stands in its parent: references and conditions are not resolved yet. */
+  /** As written in its parent: references and conditions are not resolved yet. */
   schema: JsonSchema;
   value: unknown;
   place: Place;

@@ -119,7 +119,7 @@ function itemsOf({ items, additionalItems }: JsonSchema): { fixed: JsonSchema[];
 interface ItemProps {
   field: DrawnField;
   row: Row;
-  /** Where it stands in what is stored. */
+  /** Its path in what is stored. */
   index: number;
   number: number;
   schema: JsonSchema;
