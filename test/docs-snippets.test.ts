@@ -1,5 +1,5 @@
 /**
- * What the documentation shows is run.
+ * Runs what the documentation shows.
  *
  * - `<!-- setup -->` heads a shell block that runs before the server of its page starts; what it exports is in the server's environment.
  * - `<!-- tested -->` heads a shell block. The blocks of a page run in order, in one shell, against a server of their own.

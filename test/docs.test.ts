@@ -1,8 +1,8 @@
 /**
- * What the documentation says is held against the code; `docs-snippets.test.ts` runs what it shows.
+ * Compares what the documentation says with the code; `docs-snippets.test.ts` runs what it shows.
  *
- * - `<!-- table: name -->` heads a table that is made from the code. `UPDATE_DOCS=1` writes it anew.
- * - `<!-- checked: name -->` heads a table whose first column is held against the code.
+ * - `<!-- table: name -->` heads a table that is generated from the code. `UPDATE_DOCS=1` rewrites it.
+ * - `<!-- checked: name -->` heads a table whose first column is compared with the code.
  * - `<!-- file: path -->` heads a code block that is a file of the repository.
  */
 import { existsSync, globSync, readdirSync, writeFileSync } from "node:fs";

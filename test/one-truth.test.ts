@@ -1,4 +1,4 @@
-/** A rule that matters exists once: this looks for its marks in every source file. Each mark is tried on a copy that would be one. */
+/** A rule that matters exists once: this searches every source file for its marks. Each mark is tested on copies that it must find. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const SOURCES = globSync(["packages/*/src/**/*.{ts,tsx,mts,mjs,sql}", "apps/*/sr
 interface Rule {
   name: string;
   home: string;
-  /** What a copy of the rule can't do without. */
+  /** What every copy of the rule would contain. */
   marks: readonly RegExp[];
   /** Copies that existed, or could exist: each has a mark. */
   copies: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * The story that the README shows in pictures, played in a browser: an agent begins a form, a person finishes it, a
- * reviewer approves it. `UPDATE_PICTURES=1` writes the pictures anew; without it the test only makes sure that what they show is there.
+ * reviewer approves it. `UPDATE_PICTURES=1` rewrites the pictures; without it the test only makes sure that what they show is there.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * Every event of a scenario, held against what the callers did: the tokens they presented and were given, the fields they sent, who
+ * Every event of a scenario, compared with what the callers did: the tokens they presented and were given, the fields they sent, who
  * they were. An event that names the wrong thing fails here.
  */
 import { createHash } from "node:crypto";

@@ -59,8 +59,8 @@ async function loadAndKill(server: ServerProcess, { cycle, dice }: { cycle: numb
   const clients = Array.from({ length: CLIENTS }, (_, client) =>
     writeUntilKilled(server.url, { name: `c${cycle}-${client}`, dice: createDice(dice.below(2 ** 31)), progress }),
   );
-  // After so many answers, not after so much time: a busy machine must not make it an idle server that is killed.
-  // Every other life is long enough for the thread that writes to be up.
+  // After a number of responses, not after a time: on a busy machine the killed server might have been idle.
+  // Every other run is long enough for the checkpoint thread to have started.
   const enough = 5 + dice.below(cycle % 2 === 0 ? 120 : 400);
   for (const giveUp = Date.now() + 20_000; progress.answers < enough && Date.now() < giveUp; ) {
     await new Promise((resolve) => setTimeout(resolve, 1));

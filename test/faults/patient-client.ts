@@ -27,8 +27,8 @@ const PATIENCE_MS = 60_000;
 const PROXY_LOST_IT = [502, 504];
 
 /**
- * Writes one submission after the other until the load is over, and stays through every fault: a keyed request is repeated until it
- * is answered; one without a key is left as it is, and its submission with it. All other answers than success are 503.
+ * Writes one submission after another until the load is over, through every fault: a request with a key is repeated until it gets a
+ * response; one without a key is abandoned together with its submission. Every response other than a success must be a 503.
  */
 export async function writeThrough(url: string, client: Client): Promise<Story[]> {
   const { name, dice, load } = client;

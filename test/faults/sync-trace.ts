@@ -1,5 +1,5 @@
 /**
- * Reads what strace saw, and tells which answers left the process before the disk had what they told of.
+ * Reads what strace saw, and finds responses that were sent before their writes were on disk.
  *
  *   pwrite64(<…-wal>, "…mark…")  ──▶  the rest of its group  ──▶  fdatasync(<…-wal>) = 0  ──▶  write(<socket>, "HTTP/1.1 201 … mark …")
  *

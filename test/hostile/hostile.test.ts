@@ -47,8 +47,8 @@ test("[BAD-INPUT-ENVELOPE] [BAD-INPUT-NO-EFFECT] [RUNNING-OPENAPI-TRUE] every re
 });
 
 /**
- * A good call of these takes what nobody can guess: a signed URL, a bucket, the link in a mail, the session of one hand-off, or a receiver
- * that answers. They have tests of their own.
+ * A valid call of these needs something that the cases can't generate: a signed URL, a bucket, the link in a mail, a hand-off's session,
+ * or a working receiver. They have their own tests.
  */
 const NEEDS_A_GIFT =
   /Upload|^resumable|^signParts$|^showReview$|^getReviewEvents$|^reviewByLink$|^complete(?:Own)?Handoff$|^testWebhook$|^(?:skip|replay)Events$/;

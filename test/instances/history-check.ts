@@ -1,6 +1,6 @@
 /**
  * Whether what callers saw of one submission could have come from a single copy of it, changed by one write after the other. Pure: it
- * is given every call with its times, and what the server tells in the end.
+ * gets every call with its times, and what the server reports in the end.
  */
 
 /** One call, with the times of one monotonic clock. */

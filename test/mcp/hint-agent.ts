@@ -29,7 +29,7 @@ const ON_ITS_WAY = ["submitted", "approved"];
 
 /**
  * An agent without a model. It picks the create tool of its intake and the tool that submits from the list, tries to submit, and does
- * what each refusal proposes. What it can add is in the bag; it knows nothing else of the server.
+ * what each refusal proposes. It adds values from the bag, and knows nothing else about the server.
  */
 export async function followHints({ host, intake, bag, human, meanwhile = {} }: Journey): Promise<Trail> {
   const tools = await host.tools();

@@ -37,7 +37,7 @@ export function createNames(start: number): { rename(value: unknown): Loose } {
 
 /**
  * What a line must have in common on every way. Over MCP, errors say in the words of tools what to do next, and propose how; both
- * have tests of their own.
+ * have their own tests.
  */
 export function inCommon(line: Loose): Loose {
   const { error } = line.body ?? {};

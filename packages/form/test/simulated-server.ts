@@ -17,9 +17,9 @@ interface Commit {
 }
 
 /**
- * A server of one submission behind a network in the hands of the test: each request and each answer is a step of its
- * own, which happens when the test says so, in any order, or never. Versions, merge patches, 409s and replays are those
- * of the contract; the real client speaks to it.
+ * A server with one submission behind a network that the test controls: each request and each response is a separate
+ * step, which happens when the test says so, in any order, or never. Versions, merge patches, 409s and replays follow
+ * the contract; the real client connects to it.
  */
 export class SimulatedServer {
   fields: Fields = {};

@@ -147,7 +147,7 @@ describe("NATS", () => {
   it("[COURIER-QUEUE-CONFIRMED] a subject without a stream fails, and is accepted once there is one", async () => {
     const { courier, destination, take } = await newSubject();
     const receipt = await sendTo(courier, destination);
-    expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining("no stream takes its subject") });
+    expect(receipt).toMatchObject({ kind: "failed", error: expect.stringContaining("no stream accepts its subject") });
     await take();
     expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
   });

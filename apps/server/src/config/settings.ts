@@ -312,7 +312,7 @@ export const SETTINGS = {
     help: "domain name in the identifiers of published records; it must never change (default: the host of the public URL)",
   },
   FORMBRIDGE_OAI_ADMIN_EMAIL: { kind: "text", help: "whom harvesters write to (default: postmaster of that domain)" },
-  FORMBRIDGE_OAI_AT_ONCE: count(8, "harvest requests that are served at once; further ones are told to come back"),
+  FORMBRIDGE_OAI_AT_ONCE: count(8, "harvest requests that are served at once; further ones get a 503 with Retry-After"),
   FORMBRIDGE_OAI_RETRY_AFTER_MS: ms(10_000, "when a harvester that was sent away is to come back"),
   FORMBRIDGE_OAI_PAGE_SIZE: count(100, "records on a page of a harvest"),
   FORMBRIDGE_MAX_BODY_BYTES: count(1_048_576, "largest request body"),
@@ -349,8 +349,11 @@ export const SETTINGS = {
     secret: true,
     help: "bearer key for scrapes; with it the server's own port has /metrics too (default: none)",
   },
-  FORMBRIDGE_METRICS_LABEL_LIMIT: count(200, "intakes that metrics tell apart by name; all others are other"),
-  FORMBRIDGE_METRICS_LOOK_MS: ms(15_000, "pause between two looks at the stores for their clock, size and jobs"),
+  FORMBRIDGE_METRICS_LABEL_LIMIT: count(
+    200,
+    "intakes with a label of their own in metrics; all others are counted as other",
+  ),
+  FORMBRIDGE_METRICS_LOOK_MS: ms(15_000, "pause between two samples of the stores' clock, size and jobs"),
   FORMBRIDGE_TOKEN_STORE_MAX: count(10_000_000, "tokens that the store was sized for, for the alert on its growth"),
   FORMBRIDGE_OTLP_ENDPOINT: {
     kind: "text",

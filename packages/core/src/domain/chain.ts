@@ -51,7 +51,7 @@ export interface BrokenLink {
 function brokenLink(event: ChainedEvent, head: ChainHead): string | undefined {
   if (event.seq !== head.seq + 1) return `seq is ${event.seq}, expected ${head.seq + 1}`;
   if (event.prevHash !== head.hash) return "prevHash is not the hash of the event before it";
-  if (event.hash !== sha256(hashedText(event))) return "hash does not cover what the event says";
+  if (event.hash !== sha256(hashedText(event))) return "hash doesn't match the event's contents";
   if (!isRecorded(event.actor, event.actorSalt, event.actorDigest)) return "the actor is not the one that was recorded";
   if (!isRecorded(event.payload, event.payloadSalt, event.payloadDigest)) {
     return "the payload is not the one that was recorded";

@@ -213,7 +213,7 @@ async function createOnce(
 
 async function createNew(admitted: Admitted): Promise<OperationResponse<CreateSubmissionResponse>> {
   const made = await tryCreate(admitted);
-  if (made === undefined) throw new Error("a new submission met one with its id");
+  if (made === undefined) throw new Error("a submission with the new id already exists");
   return made;
 }
 

@@ -56,6 +56,6 @@ export async function orDown<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     const status = statusOf(error);
     if (status !== undefined && status < 500 && status !== 403 && status !== 429) throw error;
-    throw new StorageDown(`the storage says ${status ?? (error as Error).name}`, { cause: error });
+    throw new StorageDown(`the storage failed with ${status ?? (error as Error).name}`, { cause: error });
   }
 }

@@ -112,6 +112,7 @@ const confirmed = (channel: ConfirmChannel, exchange: string, message: Message):
     });
   });
 
+/** Errors of the handshake have no code, only a message that quotes the server's. */
 function explained(error: unknown): unknown {
   const says = error instanceof Error ? error.message : "";
   if (/ACCESS.REFUSED/.test(says)) return new Refusal("it refuses the login");

@@ -99,9 +99,7 @@ function optionsFor({ url, target, addresses }: Place): NodeConnectionOptions {
 function explained(error: unknown): unknown {
   const name = error instanceof Error ? error.name : "";
   if (/Authorization|Authentication/.test(name)) return new Refusal("it refuses the login");
-  if (/NoResponders|JetStreamNotEnabled/.test(name) || /no responders|503/i.test(String(error))) {
-    return new Refusal("no stream takes its subject");
-  }
+  if (/NoResponders|JetStreamNotEnabled/.test(name)) return new Refusal("no stream accepts its subject");
   if (/max_payload/i.test(String(error))) return new Refusal("the message is larger than it takes");
   if (/JetStream/.test(name)) return new Refusal("its stream refuses the message");
   return error;

@@ -46,7 +46,7 @@ export function problemsOf(
  * The state after a validation. A rejection stays visible, and an untouched draft stays a draft, until somebody writes.
  */
 export function stateFound({ state }: Submission, { pending, hasOthers }: Problems): EditableState {
-  if (!isEditable(state)) throw new Error(`nothing is validated in ${state}`);
+  if (!isEditable(state)) throw new Error(`a submission in state ${state} can't be validated`);
   if (state === "rejected") return state;
   if (hasOthers) return "awaiting_input";
   if (pending.length > 0) return "awaiting_upload";
