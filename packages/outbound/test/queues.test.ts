@@ -156,7 +156,10 @@ describe("NATS", () => {
     const { courier, destination, take } = await newSubject();
     await take();
     const receipt = await sendTo(courier, destination, { body: JSON.stringify("x".repeat(2_000_000)) });
-    expect(receipt).toEqual({ kind: "failed", error: "The queue failed: the message is larger than it takes." });
+    expect(receipt).toEqual({
+      kind: "failed",
+      error: "The queue failed: the message is larger than the server accepts.",
+    });
     expect(await sendTo(courier, destination)).toEqual({ kind: "accepted" });
   });
 

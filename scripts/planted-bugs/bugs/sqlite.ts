@@ -221,4 +221,23 @@ export const SQLITE: readonly PlantedBug[] = [
     edits: [{ find: "BEGIN EXCLUSIVE", replace: "BEGIN" }],
     caughtBy: ["apps/server/test/file-owner.test.ts"],
   },
+  {
+    name: "sql-webhook-claimed-twice",
+    breaks: "A worker claims a webhook that another one holds, and its events are sent twice and out of order.",
+    file: "packages/store-sql/src/webhooks.ts",
+    edits: [{ find: `w.state = 'active' AND w.leased_until <= \${now}\n`, replace: "w.state = 'active'\n" }],
+    caughtBy: [CONFORMANCE, "packages/store-postgres/test/conformance.test.ts"],
+  },
+  {
+    name: "sql-key-revoked-by-other-tenant",
+    breaks: "An admin of one tenant can revoke another tenant's API keys.",
+    file: "packages/store-sql/src/keys.ts",
+    edits: [
+      {
+        find: "WHERE key_id = $1 AND tenant = $2 AND NOT revoked RETURNING",
+        replace: "WHERE key_id = $1 AND $2 <> '' AND NOT revoked RETURNING",
+      },
+    ],
+    caughtBy: [CONFORMANCE, "packages/store-postgres/test/conformance.test.ts"],
+  },
 ];

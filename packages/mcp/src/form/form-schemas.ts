@@ -29,13 +29,13 @@ export const FormArgumentsSchema = Type.Object(
     session: Type.Optional(
       Type.String({
         maxLength: 512,
-        description: "open: what the link has after `session=`. Then: what open answered.",
+        description: "open: the part of the link after `session=`. Then: what open returned.",
       }),
     ),
-    code: Type.Optional(Type.String({ maxLength: 64, description: "open: the code that came by e-mail." })),
+    code: Type.Optional(Type.String({ maxLength: 64, description: "open: the code from the e-mail." })),
     email: Type.Optional(Type.String({ maxLength: 254, description: "open: the address that the code was sent to." })),
     actor: Type.Optional(ActorInputSchema),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: "The version that a write was made on." })),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: "The version that a write is based on." })),
     fields: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "save: a JSON Merge Patch." })),
     field: Type.Optional(upload.field),
     filename: Type.Optional(upload.filename),

@@ -100,7 +100,7 @@ function explained(error: unknown): unknown {
   const name = error instanceof Error ? error.name : "";
   if (/Authorization|Authentication/.test(name)) return new Refusal("it refuses the login");
   if (/NoResponders|JetStreamNotEnabled/.test(name)) return new Refusal("no stream accepts its subject");
-  if (/max_payload/i.test(String(error))) return new Refusal("the message is larger than it takes");
+  if (/max_payload/i.test(String(error))) return new Refusal("the message is larger than the server accepts");
   if (/JetStream/.test(name)) return new Refusal("its stream refuses the message");
   return error;
 }
