@@ -163,7 +163,9 @@ describe("agents and operators", () => {
 
   test("[AUDIT-F40] every option that a page gives a command exists", async () => {
     const program = await createProgram();
-    const lines = found(/npx formbridge ([a-z]+(?: (?:create|list|revoke|check|secret))?)((?:[^\n`#|]|\\\n)*)/g);
+    const lines = found(
+      /npx formbridge ([a-z]+(?: (?:create|list|count|revoke|check|secret|show|delete))?)((?:[^\n`#|]|\\\n)*)/g,
+    );
     const unknown = lines.flatMap(({ page, parts: [names = "", rest = ""] }) => {
       const [first, second] = names.split(" ");
       const outer = program.commands.find((child) => child.name() === first);

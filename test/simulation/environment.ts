@@ -158,6 +158,7 @@ function backendOf(world: () => World): Backend {
     idempotency: {
       enter: (key, limits) => enter(world(), key, limits),
       find: (key) => world().memory.idempotency.find(key),
+      search: (where, limit) => world().memory.idempotency.search(where, limit),
       expired: (limit) => world().memory.idempotency.expired(limit),
       health: () => world().memory.idempotency.health(),
     },

@@ -6,10 +6,12 @@ import {
   EMPTY_HEADS,
   type Handoff,
   type Instant,
+  type KeyRef,
   type KeyWrite,
   type ReviewLink,
   type StoredIntake,
   type Submission,
+  type SubmissionRow,
   saltedDigest,
   sha256,
   toIso,
@@ -262,5 +264,22 @@ export function newWebhook(details: Partial<Webhook> = {}): Webhook {
     createdAt: 0,
     revision: 1,
     ...details,
+  };
+}
+
+/** A change of the history only, which deletes a record. */
+export function dropping({ submission, sealedFields }: SubmissionRow, key: KeyRef, at: number): Change {
+  return {
+    tenant: submission.tenant,
+    expect: { revision: submission.revision },
+    row: {
+      submission: { ...submission, revision: submission.revision + 1, updatedAt: at },
+      ...(sealedFields !== undefined && { sealedFields }),
+    },
+    events: [],
+    side: [],
+    jobs: [],
+    dropJobs: [],
+    dropKeys: [key],
   };
 }

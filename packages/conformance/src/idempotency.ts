@@ -1,7 +1,19 @@
-import type { Backend, Change, ExpiredRecord, KeyRef, KeyWrite, ScopedKey, SubmissionRow } from "@formbridge/core";
+import type { Backend, Change, ExpiredRecord, KeyWrite, ScopedKey } from "@formbridge/core";
 import { describe, expect, it } from "vitest";
-import { cancelled, creation, HOUR, INTAKE, keyWrite, newHash, quietUpdate, TENANT, update } from "./fixtures.ts";
+import {
+  cancelled,
+  creation,
+  dropping,
+  HOUR,
+  INTAKE,
+  keyWrite,
+  newHash,
+  quietUpdate,
+  TENANT,
+  update,
+} from "./fixtures.ts";
 import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
+import { describeKeyRecords } from "./key-records.ts";
 
 const scoped = (key: KeyWrite): ScopedKey => ({ ...key.ref, tenant: TENANT, intakeId: INTAKE });
 const LIMITS = { timeoutMs: 10_000, maxWaiters: 100 };
@@ -16,6 +28,7 @@ export function describeIdempotency(open: OpenBackend): void {
     const subject = useBackend(open);
     describe("records", () => records(subject));
     describe("commit with a key", () => taken(subject));
+    describeKeyRecords(subject);
     describe("lifetime of a record", () => lifetime(subject));
     describe("the queue of a key", () => line(subject));
     it("is healthy while open, and reports otherwise without throwing when closed", async () => {
@@ -225,23 +238,6 @@ async function forgetExpired({ idempotency, store }: Subject, limit: number): Pr
     expect(await store.load({ by: { id, tenant }, key: { operation, hash } })).not.toHaveProperty("record");
   }
   return expired;
-}
-
-/** A change of the history only, which deletes a record. */
-function dropping({ submission, sealedFields }: SubmissionRow, key: KeyRef, at: number): Change {
-  return {
-    tenant: submission.tenant,
-    expect: { revision: submission.revision },
-    row: {
-      submission: { ...submission, revision: submission.revision + 1, updatedAt: at },
-      ...(sealedFields !== undefined && { sealedFields }),
-    },
-    events: [],
-    side: [],
-    jobs: [],
-    dropJobs: [],
-    dropKeys: [key],
-  };
 }
 
 function line(subject: () => Subject): void {

@@ -196,7 +196,7 @@ export const EVENT_PAYLOADS = {
     ttl_ms: count("how long it was meant to be kept"),
     lifetime_ms: count("how long it was kept"),
     replayCount: count(),
-    reason: Type.Literal("ttl_elapsed"),
+    reason: Type.Enum(["ttl_elapsed", "explicit_delete"]),
   }),
   "idempotency.lock.contention": strict({
     ...key,

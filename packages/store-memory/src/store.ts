@@ -142,13 +142,16 @@ function writeRecord(tables: Tables, change: Change, at: Instant): void {
   tables.records.set(recordName(scope), { ...record, submissionId, recordedAt: at });
 }
 
-function dropRecords(tables: Tables, { tenant, row, dropKeys = [] }: Change): void {
+function dropRecords(tables: Tables, { tenant, row, dropKeys = [], dropLiveKeys = [] }: Change): void {
   const { submissionId, intakeId } = row.submission;
-  for (const ref of dropKeys) {
+  const drop = (ref: KeyRef, mayBeLive: boolean): void => {
     const name = recordName({ ...ref, tenant, intakeId });
     const record = tables.records.get(name);
-    if (record?.submissionId === submissionId && !liveRecord(tables, record)) tables.records.delete(name);
-  }
+    if (record?.submissionId !== submissionId) return;
+    if (mayBeLive || !liveRecord(tables, record)) tables.records.delete(name);
+  };
+  for (const ref of dropKeys) drop(ref, false);
+  for (const ref of dropLiveKeys) drop(ref, true);
 }
 
 function writeJobs(tables: Tables, { tenant, row, jobs, dropJobs }: Change): void {

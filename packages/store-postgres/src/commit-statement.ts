@@ -1,4 +1,4 @@
-import { type Change, endedAt, handoffsIn, type Instant, reviewLinksIn } from "@formbridge/core";
+import { type Change, endedAt, handoffsIn, type Instant, type KeyRef, reviewLinksIn } from "@formbridge/core";
 import {
   type ColumnOf,
   columnsOf,
@@ -29,6 +29,15 @@ import { sql, statement } from "./sql.ts";
 const some = <Value>(value: Value | undefined): Value[] => (value === undefined ? [] : [value]);
 const idOf = ({ row }: Change) => ({ submission_id: row.submission.submissionId });
 
+const keyRows = ({ tenant, row }: Change, keys: readonly KeyRef[] = []) =>
+  keys.map(({ operation, hash }) => ({
+    submission_id: row.submission.submissionId,
+    tenant,
+    intake_id: row.submission.intakeId,
+    operation,
+    hash,
+  }));
+
 /** What a change writes, part by part. A part that no change of a batch has is left out of the batch's statement. */
 const PARTS = {
   submissions: (change: Change) => [submissionToWrite(change)],
@@ -58,14 +67,8 @@ const PARTS = {
     change.dropJobs
       .filter((dropped) => !change.jobs.some(({ key }) => key === dropped))
       .map((key) => ({ ...idOf(change), tenant: change.tenant, key })),
-  droppedKeys: ({ tenant, row, dropKeys = [] }: Change) =>
-    dropKeys.map(({ operation, hash }) => ({
-      submission_id: row.submission.submissionId,
-      tenant,
-      intake_id: row.submission.intakeId,
-      operation,
-      hash,
-    })),
+  droppedKeys: (change: Change) => keyRows(change, change.dropKeys),
+  droppedLiveKeys: (change: Change) => keyRows(change, change.dropLiveKeys),
   erased: (change: Change) => (change.erase === true || change.redact !== undefined ? [idOf(change)] : []),
   erasedWhole: (change: Change) => (change.erase === true ? [idOf(change)] : []),
   redacted: (change: Change) => (change.redact ?? []).map((event) => eventToWrite(change, event)),
@@ -158,10 +161,9 @@ const AFTER_ROW: Record<Exclude<Part, "submissions" | "expectations" | "records"
       DELETE FROM formbridge.jobs AS j WHERE j.key = ANY (ARRAY(SELECT d.key FROM dropped AS d))
          AND EXISTS (SELECT 1 FROM dropped AS d WHERE d.key = j.key AND d.tenant = j.tenant))`,
   droppedKeys: (p) => `
-    dropped_key AS (
-      DELETE FROM formbridge.records AS r USING clock, ${rowsOf(records, p)} AS k
-       WHERE r.tenant = k.tenant AND r.intake_id = k.intake_id AND r.operation = k.operation AND r.hash = k.hash
-         AND r.submission_id = k.submission_id AND r.live_until <= clock.at AND k.submission_id = ${OF_WRITTEN})`,
+    dropped_key AS (${droppingKeys(p)} AND r.live_until <= clock.at)`,
+  droppedLiveKeys: (p) => `
+    dropped_live_key AS (${droppingKeys(p)})`,
   erased: (p) => `
     ${erasing(p, "records", "UPDATE", `SET ${ERASED_COLUMNS}`)},
     ${erasing(p, "handoffs", "DELETE FROM")},
@@ -183,6 +185,13 @@ const AFTER_ROW: Record<Exclude<Part, "submissions" | "expectations" | "records"
         FROM clock, ${rowsOf(publications, p)} AS p WHERE p.submission_id = ${OF_WRITTEN}
       ON CONFLICT (submission_id) DO UPDATE SET ${replaced(publications, "submission_id", "tenant", "intake_id")})`,
 };
+
+function droppingKeys(p: string): string {
+  return `
+      DELETE FROM formbridge.records AS r USING clock, ${rowsOf(records, p)} AS k
+       WHERE r.tenant = k.tenant AND r.intake_id = k.intake_id AND r.operation = k.operation AND r.hash = k.hash
+         AND r.submission_id = k.submission_id AND k.submission_id = ${OF_WRITTEN}`;
+}
 
 const ERASED_COLUMNS = Object.entries(ERASED_RECORD)
   .map(([name, value]) => `${name} = ${value === null ? "NULL" : `'${value}'`}`)

@@ -43,7 +43,8 @@ function everything() {
   ];
   const to = { ...first.row.submission, state: "expired" as const, expiredAt: at };
   const key = keyWrite({ expiresAt: HOUR });
-  return update(first, at, { to, key, side, jobs, dropJobs: ["another"], erase: true });
+  const dropped = { dropJobs: ["another"], dropKeys: [key.ref], dropLiveKeys: [key.ref] };
+  return update(first, at, { to, key, side, jobs, ...dropped, erase: true });
 }
 
 const LOADS = Object.values(loads).filter((load) => typeof load === "object");

@@ -8,6 +8,7 @@ import {
   endedAt,
   erasedRecord,
   type FeedEvent,
+  type FoundRecord,
   type Handoff,
   handoffHashes,
   type Instant,
@@ -215,6 +216,20 @@ export const recordOf = (row: Omit<Records, "tenant" | "intake_id" | "live_until
   expiresAt: row.expires_at,
   ...(row.keep_after_end_ms !== null && { keepAfterEndMs: row.keep_after_end_ms }),
 });
+
+export const foundRecordOf = (row: Omit<Records, "live_until">): FoundRecord => ({
+  ...recordOf(row),
+  tenant: row.tenant,
+  intakeId: row.intake_id,
+});
+
+const HASH_LENGTH = 64;
+
+/** The first and the last hash that begin with this. */
+export const hashRange = (prefix: string): [string, string] => [
+  prefix.padEnd(HASH_LENGTH, "0"),
+  prefix.padEnd(HASH_LENGTH, "f"),
+];
 
 type Expired = "tenant" | "intake_id" | "operation" | "hash" | "submission_id" | "recorded_at" | "expires_at";
 

@@ -7,7 +7,16 @@ import {
   type KeyWrite,
   type ScopedKey,
 } from "@formbridge/core";
-import { columnsOf, expiredRecordOf, recordOf, records, recordToWrite, submissions } from "@formbridge/store-sql";
+import {
+  columnsOf,
+  expiredRecordOf,
+  foundRecordOf,
+  hashRange,
+  recordOf,
+  records,
+  recordToWrite,
+  submissions,
+} from "@formbridge/store-sql";
 import type { Database } from "better-sqlite3";
 import { answer } from "./failures.ts";
 import type { HealthCheck } from "./health.ts";
@@ -39,6 +48,7 @@ export function createRecordWriter(db: Database) {
     `UPDATE records SET live_until = max(expires_at, ? + keep_after_end_ms)
      WHERE sid = ? AND keep_after_end_ms IS NOT NULL`,
   );
+  const dropLive = db.prepare("DELETE FROM records WHERE sid = ? AND operation = ? AND hash = unhex(?)");
   const drop = db.prepare(
     "DELETE FROM records WHERE sid = ? AND operation = ? AND hash = unhex(?) AND live_until <= ?",
   );
@@ -46,8 +56,9 @@ export function createRecordWriter(db: Database) {
     put(change: Change, key: KeyWrite, { sid, at }: { sid: number; at: Instant }): void {
       put({ ...recordToWrite(change, key), recorded_at: at }, sid);
     },
-    drop(sid: number, { dropKeys = [] }: Change, at: Instant): void {
+    drop(sid: number, { dropKeys = [], dropLiveKeys = [] }: Change, at: Instant): void {
       for (const { operation, hash } of dropKeys) drop.run(sid, operation, hash, at);
+      for (const { operation, hash } of dropLiveKeys) dropLive.run(sid, operation, hash);
     },
     /** The submission has ended: records that were kept until then now get a time to expire. */
     submissionEnded(sid: number, endedAt: Instant): void {
@@ -66,10 +77,15 @@ export function createIdempotency(db: Database, { now, health }: Sources): Idemp
   const expired = prepare<Found>(db, {
     text: `SELECT ${RECORD.text} ${FROM.text} WHERE r.live_until <= ? ORDER BY r.live_until LIMIT ?`,
   });
+  const search = prepare<Found>(db, {
+    text: `SELECT ${RECORD.text} ${FROM.text} WHERE r.hash BETWEEN unhex(?) AND unhex(?) AND r.tenant = ?
+      ORDER BY r.intake_id, r.operation, r.hash LIMIT ?`,
+  });
   return {
     enter: createKeyQueue(),
     find: (key) => answer(() => find(key, now())),
     expired: (limit) => answer(() => expired.all(now(), limit).map(expiredRecordOf)),
+    search: ({ tenant, hash }, limit) => answer(() => search.all(...hashRange(hash), tenant, limit).map(foundRecordOf)),
     health,
   };
 }

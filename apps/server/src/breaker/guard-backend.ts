@@ -13,7 +13,7 @@ const ACCESS: { [Port in PortName]: { [Method in keyof Backend[Port]]: Kind } } 
   store: { load: "read", commit: "write" },
   tokens: { find: "read", query: "read", count: "read", forgetExpired: "write", health: "own" },
   // The queue is in this process.
-  idempotency: { enter: "own", find: "read", expired: "read", health: "own" },
+  idempotency: { enter: "own", find: "read", search: "read", expired: "read", health: "own" },
   events: { read: "read", feed: "read" },
   jobs: { claim: "write", settle: "write", count: "read" },
   deadlines: { now: "read", expired: "read", warnable: "read" },

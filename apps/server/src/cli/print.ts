@@ -6,3 +6,18 @@ export const print = (line = ""): void => {
 export const complain = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
+
+/** Prints rows in columns under their headings. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = headings.map((heading, column) =>
+    rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), heading.length),
+  );
+  for (const row of [headings, ...rows]) {
+    print(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+}

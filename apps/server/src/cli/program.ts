@@ -8,6 +8,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   mcp: async () => (await import("./mcp.ts")).mcpCommand(),
   keys: async () => (await import("./keys.ts")).keysCommand(),
   intakes: async () => (await import("./intakes.ts")).intakesCommand(),
+  tokens: async () => (await import("./tokens.ts")).tokensCommand(),
+  idempotency: async () => (await import("./idempotency.ts")).idempotencyCommand(),
   events: async () => (await import("./events.ts")).eventsCommand(),
   verify: async () => (await import("./verify.ts")).verifyCommand(),
   erase: async () => (await import("./erase.ts")).eraseCommand(),

@@ -243,6 +243,14 @@ const COMMANDS = [
   },
   { id: "RUNNING-CLI-EVENTS", says: "events prints the history of all streams, one JSON object per line." },
   { id: "RUNNING-CLI-VERIFY", says: "verify names the first event that was altered, added or removed, and fails." },
+  {
+    id: "RUNNING-CLI-TOKENS",
+    says: "tokens lists and counts the tokens of a submission by state, and never prints one.",
+  },
+  {
+    id: "RUNNING-CLI-IDEMPOTENCY",
+    says: "idempotency shows what is recorded under a key, without key or response, and deletes it: the history says so, and a repeated request is executed again.",
+  },
   { id: "RUNNING-CLI-MIGRATE", says: "migrate brings a database up to date, and is safe to repeat." },
   { id: "RUNNING-CLI-DOCTOR", says: "doctor reports what a start would need and fails when something is wrong." },
   { id: "RUNNING-CLI-UNKNOWN", says: "An unknown command or a missing option fails and shows the correct usage." },

@@ -32,6 +32,7 @@ import { getUpload } from "./get-upload.ts";
 import { createReplayLog } from "./idempotency/replay-log.ts";
 import { acknowledgeIncident, closeIncident, listIncidents } from "./incidents.ts";
 import { getIntake, getIntakeSchema, listIntakes, putIntake, registerIntake, retireIntake } from "./intakes.ts";
+import { deleteKeyRecord, findKeyRecords } from "./key-records.ts";
 import { createKey, issueKey, listKeys, revokeKey } from "./keys.ts";
 import { lapseToken } from "./lapse-token.ts";
 import { listAllHandoffs } from "./list-all-handoffs.ts";
@@ -42,6 +43,7 @@ import { listPublished } from "./list-published.ts";
 import { listPublishedSets } from "./list-published-sets.ts";
 import { listReviews } from "./list-reviews.ts";
 import { listSubmissions } from "./list-submissions.ts";
+import { listTokens } from "./list-tokens.ts";
 import { notify } from "./notify.ts";
 import { checkCaller, openIntakes, watchIntakes } from "./open-intakes.ts";
 import { openSession } from "./open-session.ts";
@@ -143,6 +145,9 @@ const OPERATIONS = {
   issueKey,
   listKeys,
   revokeKey,
+  findKeyRecords,
+  deleteKeyRecord,
+  listTokens,
   createWebhook,
   listWebhooks,
   getWebhook,

@@ -23,6 +23,12 @@ export interface ExpiredRecord extends ScopedKey {
   expiresAt: Instant;
 }
 
+/** A record with the rest of its scope. */
+export interface FoundRecord extends KeyRecord {
+  tenant: string;
+  intakeId: string;
+}
+
 /**
  * Queues concurrent requests with the same key, and reads records. Only `Store.commit` writes records, and its unique key decides:
  * the queue only saves work that would be thrown away.
@@ -36,6 +42,11 @@ export interface Idempotency {
   enter(key: ScopedKey, limits: QueueLimits): Promise<(() => void) | undefined>;
   /** The live record, or undefined. */
   find(key: ScopedKey): Promise<KeyRecord | undefined>;
+  /**
+   * A tenant's records whose key hash begins with `hash` (hexadecimal, lower case), in all intakes and operations, live or expired but
+   * not yet deleted. At most `limit`, by intake, operation and hash. Costs no scan of all records.
+   */
+  search(where: { tenant: string; hash: string }, limit: number): Promise<FoundRecord[]>;
   /** At most `limit` expired records, those first that expired first. They are deleted by a commit (`Change.dropKeys`). */
   expired(limit: number): Promise<ExpiredRecord[]>;
   health(): Promise<Health>;

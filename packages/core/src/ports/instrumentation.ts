@@ -1,5 +1,6 @@
 import type { AlarmKind } from "@formbridge/contract";
 import type { Evidence } from "../domain/alarms/signals.ts";
+import type { KeyExpiryReason } from "../domain/idempotency/audit-payloads.ts";
 import type { FailedUse } from "../domain/tokens/audit-payloads.ts";
 
 /** Why the use of a token or session was refused. */
@@ -60,7 +61,7 @@ export type Measure =
   | {
       name: "key_expired";
       key: MeasuredKey;
-      reason: "ttl_elapsed" | "explicit_delete";
+      reason: KeyExpiryReason;
       ttlMs: number;
       lifetimeMs: number;
     }

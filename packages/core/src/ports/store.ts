@@ -42,6 +42,8 @@ export interface Change {
   dropJobs: string[];
   /** Deletes these records of the submission, if they have expired. */
   dropKeys?: readonly KeyRef[];
+  /** Deletes these records of the submission, expired or not: whoever repeats such a request executes it again. */
+  dropLiveKeys?: readonly KeyRef[];
   /**
    * Erases the submission: removes actor, payload and salts of all earlier events, all tokens and all hand-offs. Idempotency records
    * keep only what keeps their keys taken (`erasedRecord`). `row` has no values left.

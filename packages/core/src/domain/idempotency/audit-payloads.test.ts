@@ -58,17 +58,20 @@ describe("events of the idempotency stream", () => {
     expect(conflictPayload({ ...conflict, verdict: "foreign" }).conflict_type).toBe("key_collision");
   });
 
-  it("a removed key has its age and its number of replays", () => {
-    const payload = keyExpiredPayload({ ...record, intakeId: "vendor", now: at + 25 * HOUR, replayCount: 5 });
-    expect(payload).toEqual({
-      ...key,
-      ttl_ms: 24 * HOUR,
-      lifetime_ms: 25 * HOUR,
-      replayCount: 5,
-      reason: "ttl_elapsed",
-    });
-    expect(payloadProblems("idempotency.key.expired", payload)).toEqual([]);
-  });
+  it.each(["ttl_elapsed", "explicit_delete"] as const)(
+    "a removed key has its age, its number of replays and the reason: %s",
+    (reason) => {
+      const payload = keyExpiredPayload({ ...record, intakeId: "vendor", now: at + 25 * HOUR, replayCount: 5, reason });
+      expect(payload).toEqual({
+        ...key,
+        ttl_ms: 24 * HOUR,
+        lifetime_ms: 25 * HOUR,
+        replayCount: 5,
+        reason,
+      });
+      expect(payloadProblems("idempotency.key.expired", payload)).toEqual([]);
+    },
+  );
 
   it("a request that waited has the time, the length of the queue, and the holder", () => {
     const payload = lockContentionPayload({ ref, intakeId: "vendor", waitMs: 12.6, queueDepth: 3, lockHolder: "i-1" });

@@ -55,14 +55,23 @@ export const conflictPayload = (
   originalActor: { ...recordedBy(about.record.principal) },
 });
 
+/** Why a record was deleted: its time was up, or an operator did it. */
+export type KeyExpiryReason = "ttl_elapsed" | "explicit_delete";
+
 export const keyExpiredPayload = (
-  about: AboutKey & { recordedAt: Instant; expiresAt: Instant; now: Instant; replayCount: number },
+  about: AboutKey & {
+    recordedAt: Instant;
+    expiresAt: Instant;
+    now: Instant;
+    replayCount: number;
+    reason: KeyExpiryReason;
+  },
 ): JsonObject => ({
   ...keyPart(about),
   ttl_ms: since(about.recordedAt, about.expiresAt),
   lifetime_ms: since(about.recordedAt, about.now),
   replayCount: about.replayCount,
-  reason: "ttl_elapsed",
+  reason: about.reason,
 });
 
 /** `queueDepth` counts the requests waiting for the key when this one arrived; `lockHolder` names a server instance. */
