@@ -160,6 +160,7 @@ async function listen(config: Config, core: Core, options: ListenOptions): Promi
     trustProxy: config.trustProxy,
     ...(config.countryHeader !== undefined && { countryHeader: config.countryHeader }),
     allowTestHeaders: config.allowTestHeaders,
+    staging: config.staging,
     onAnswered: telemetry.request,
     scrape: telemetry.scrape,
     ...(PAGES_FOLDER !== undefined && {

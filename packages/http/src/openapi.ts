@@ -194,7 +194,13 @@ const HEALTH = {
 };
 
 const serverPaths = (): Document => ({
-  "/healthz": serverPath("healthz", "Is the process up?", { version: { type: "string" } }),
+  "/healthz": serverPath("healthz", "Is the process up?", {
+    version: { type: "string" },
+    staging: {
+      const: true,
+      description: "Only on a server that was started for tests: formbridge chaos may run on it.",
+    },
+  }),
   "/readyz": serverPath("readyz", "Are the stores reachable?", {
     stores: { type: "object", additionalProperties: HEALTH },
   }),

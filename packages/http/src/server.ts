@@ -47,6 +47,8 @@ export interface HttpOptions {
   /** The header in which the proxy names the client's country. */
   countryHeader?: string;
   allowTestHeaders: boolean;
+  /** Whether faults may be made on purpose; said in `/healthz`. */
+  staging: boolean;
   /** Called after every response. */
   onAnswered?: (request: AnsweredRequest) => void;
   /** Serves `/metrics` here if present. */
@@ -173,8 +175,8 @@ function refuseMissing(request: FastifyRequest, reply: FastifyReply): void {
   sendError(reply, new ContractError("method_not_allowed", `This path accepts ${methods.join(", ")}.`));
 }
 
-function registerHealth(app: FastifyInstance, { health, version }: HttpOptions): void {
-  app.get("/healthz", async () => ({ ok: true, version }));
+function registerHealth(app: FastifyInstance, { health, version, staging }: HttpOptions): void {
+  app.get("/healthz", async () => ({ ok: true, version, ...(staging && { staging }) }));
   app.get("/readyz", async (_request, reply) => {
     const stores = await health();
     const ok = Object.values(stores).every(({ healthy, optional = false }) => healthy || optional);

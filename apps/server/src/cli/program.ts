@@ -16,6 +16,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   migrate: async () => (await import("./migrate.ts")).migrateCommand(),
   copy: async () => (await import("./copy.ts")).copyCommand(),
   secrets: async () => (await import("./secrets.ts")).secretsCommand(),
+  probe: async () => (await import("./probe.ts")).probeCommand(),
+  chaos: async () => (await import("./chaos.ts")).chaosCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
 };
 

@@ -69,6 +69,9 @@ export interface Config {
   trustProxy: boolean;
   countryHeader?: string;
   allowTestHeaders: boolean;
+  staging: boolean;
+  /** The API key of the probe. */
+  probeKey?: string;
   mcp: McpChoice;
   oai: OaiChoice;
   delivery: {
@@ -111,6 +114,7 @@ export function readConfig(env: Env = process.env): Config {
   if (adminKey !== undefined && !/^[\x21-\x7e]{8,200}$/.test(adminKey)) {
     throw bad("FORMBRIDGE_ADMIN_KEY", "(not shown)", "8 to 200 printable characters without space");
   }
+  const probeKey = read.optional("FORMBRIDGE_PROBE_KEY");
   const database = databaseOf(read, dataFolder);
   const redis = redisOf(read);
   const mail = mailOf(read);
@@ -144,6 +148,8 @@ export function readConfig(env: Env = process.env): Config {
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     ...countryHeaderOf(read),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
+    staging: read.oneOf("FORMBRIDGE_STAGING", ["on", "off"]) === "on",
+    ...(probeKey !== undefined && { probeKey }),
     mcp: mcpOf(read, { host: read.text("FORMBRIDGE_HOST"), publicUrl }),
     oai: oaiOf(read),
     delivery: deliveryOf(read),

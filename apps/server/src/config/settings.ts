@@ -99,6 +99,16 @@ export const SETTINGS = {
     secret: true,
     help: "API key for formbridge mcp (default: its own key if it opens the store itself, otherwise none)",
   },
+  FORMBRIDGE_PROBE_KEY: {
+    kind: "text",
+    secret: true,
+    help: "API key for formbridge probe and formbridge chaos (default: none, for public intakes)",
+  },
+  FORMBRIDGE_STAGING: {
+    kind: "text",
+    fallback: "off",
+    help: "on or off: say in /healthz that this is a staging server, on which formbridge chaos may run",
+  },
   FORMBRIDGE_SECRET: {
     kind: "text",
     secret: true,

@@ -251,6 +251,14 @@ const COMMANDS = [
     id: "RUNNING-CLI-IDEMPOTENCY",
     says: "idempotency shows what is recorded under a key, without key or response, and deletes it: the history says so, and a repeated request is executed again.",
   },
+  {
+    id: "RUNNING-CLI-PROBE",
+    says: "probe submits one submission to a running server, says in one line how long it took or what failed, leaves nothing open, and sends nothing to anybody unless told to.",
+  },
+  {
+    id: "RUNNING-CLI-CHAOS",
+    says: "chaos makes faults only on a server that says it is for staging, checks that nothing is lost, doubled or unverifiable, and leaves nothing open.",
+  },
   { id: "RUNNING-CLI-MIGRATE", says: "migrate brings a database up to date, and is safe to repeat." },
   { id: "RUNNING-CLI-DOCTOR", says: "doctor reports what a start would need and fails when something is wrong." },
   { id: "RUNNING-CLI-UNKNOWN", says: "An unknown command or a missing option fails and shows the correct usage." },

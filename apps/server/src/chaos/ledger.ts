@@ -1,0 +1,12 @@
+/** A submission of this run, as the server has acknowledged it. */
+export interface Entry {
+  submissionId: string;
+  token: string;
+  version: number;
+  text: string;
+}
+
+/** What the server has acknowledged, to be held against what it has. */
+export interface Ledger {
+  entries: Entry[];
+}
