@@ -1,4 +1,4 @@
-/** For each alert, series that make it fire, and similar ones that don't. Values are Prometheus' notation: `0+10x60` grows by 10, 60 times. */
+/** For each alert, series that make it fire and a near miss that does not. Values are Prometheus' notation: `0+10x60` grows by 10, 60 times. */
 export interface Case {
   /** Series and their values, one for each step. */
   series: Record<string, string>;
@@ -7,7 +7,7 @@ export interface Case {
 export interface AlertCases {
   fires: Case;
   quiet: Case;
-  /** From value to value, and how often the rules are evaluated: a minute, except for windows of hours and days. */
+  /** From value to value, and how often the rules are evaluated: a minute, but for windows of hours and days. */
   step?: "5m" | "1h" | "6h";
 }
 
@@ -101,11 +101,11 @@ export const CASES: Record<string, AlertCases> = {
   IdempotencyPoolExhausted: one(
     'formbridge_idempotency_storage_connection_pool_exhausted_total{backend="postgres"}',
     "90m",
-    ["_x60 1x40", "5x100"],
+    ["0x70 1x30", "5x100"],
   ),
-  IdempotencyLocksAbandoned: one("formbridge_idempotency_lock_abandoned_total", "8m", ["_x4 2x10", "_x4 1x10"]),
+  IdempotencyLocksAbandoned: one("formbridge_idempotency_lock_abandoned_total", "8m", ["0x4 3x10", "0x20"]),
   IdempotencyLockHeldLong: one("formbridge_idempotency_lock_age_seconds", "2m", ["26x5", "24x5"]),
-  DeliveryDead: one('formbridge_delivery_dead_total{intake_id="note"}', "20m", ["_x15 1x10", "7x30"]),
+  DeliveryDead: one('formbridge_delivery_dead_total{intake_id="note"}', "30m", ["_x20 1x20", "7x60"]),
 
   ...burning("TokenValidation", 0.001, (share) => ({
     [`${ACCESSED}{outcome="error"}`]: share,
@@ -130,7 +130,7 @@ export const CASES: Record<string, AlertCases> = {
   SloStorageAvailabilityBudgetNearlySpent: {
     step: "6h",
     fires: at("744h", { 'formbridge_store_up{backend="sqlite"}': "1x110 0 1x20" }),
-    // Redis is optional: without it everything continues.
+    // Redis is optional: without it everything goes on.
     quiet: at("744h", {
       'formbridge_store_up{backend="redis"}': "0x130",
       'formbridge_store_up{backend="sqlite"}': "1x130",

@@ -40,8 +40,8 @@ export interface World {
   postgres: OwnPostgres;
   redis: OwnRedis;
   receiver: Receiver;
-  /** Waits until Prometheus has seen this metric, and at least that much of it. */
-  seen(name: string, atLeast?: number): Promise<void>;
+  /** Waits until Prometheus has seen this. */
+  seen(expression: string): Promise<void>;
 }
 
 type Options = { body?: unknown; headers?: Record<string, string> };
@@ -91,9 +91,6 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
     };
   }
 
-  const times = async (count: number, work: () => Promise<unknown>): Promise<void> =>
-    void (await Promise.all(Array.from({ length: count }, work)));
-
   return {
     async intakes(): Promise<void> {
       const taken = { kind: "webhook", url: `${receiver.url}/taken` };
@@ -132,22 +129,22 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
     async keys(): Promise<void> {
       const first = await create("plain", {}, keyed("create"));
       expect((await create("plain", {}, keyed("create"))).submissionId).toBe(first.submissionId);
-      for (let tries = 0; tries < 2; tries++) await create("plain", { initialFields: { name: "y" } }, keyed("create"));
+      for (let tries = 0; tries < 7; tries++) await create("plain", { initialFields: { name: "y" } }, keyed("create"));
       await create("plain", {}, { ...keyed("brief"), "x-idempotency-ttl": "1" });
     },
 
-    /** Clients that write with old tokens, reuse keys, repeat themselves, or create in a loop and never come back. */
-    async misuse(): Promise<void> {
-      // Prometheus knows no rate of a counter that was not there before.
-      for (const counter of ["created_count", "conflict_count", "expired_count"])
-        await seen(`formbridge_token_${counter}_total`);
-      for (const counter of ["conflict", "request"]) await seen(`formbridge_idempotency_${counter}_total`);
+    /** The faults of before, once more after they were seen: a rate takes two looks. */
+    async relapses(): Promise<void> {
       const { resumeToken } = await create("plain");
       await patch(resumeToken, AGENT, { name: "first" });
-      await times(20, () => patch(resumeToken, AGENT, { name: "late" }));
-      await times(20, () => create("plain", {}, keyed("create")));
-      await times(20, () => create("plain", { initialFields: { name: "z" } }, keyed("create")));
-      await times(1_100, () => create("short"));
+      for (const metric of ["formbridge_token_conflict_count_total", "formbridge_idempotency_request_replayed_total"])
+        await seen(metric);
+      await seen('formbridge_token_expired_count_total{reason="ttl"}');
+      for (let tries = 0; tries < 3; tries++) {
+        await patch(resumeToken, AGENT, { name: "late" });
+        await create("plain", {}, keyed("create"));
+      }
+      await create("short");
     },
 
     async deliveries(): Promise<void> {
@@ -187,10 +184,9 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
     async slowDatabase(): Promise<void> {
       const { resumeToken } = await create("plain");
       const release = await hold("submissions IN ACCESS EXCLUSIVE MODE");
-      const look = () => call("GET", `/resume/${resumeToken}`);
-      await look();
+      await Promise.all([1, 2, 3, 4, 5, 6].map(() => call("GET", `/resume/${resumeToken}`)));
       await seen("formbridge_token_validation_timeout_total");
-      await times(6, look);
+      await call("GET", `/resume/${resumeToken}`);
       await release();
     },
 
@@ -199,14 +195,12 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
       const release = await hold("records IN EXCLUSIVE MODE");
       const held = create("plain", {}, keyed("held"));
       await seen("formbridge_idempotency_lock_age_seconds");
-      const other = create("plain", {}, keyed("held-too"));
       const waiting = create("plain", {}, keyed("held"));
       await seen("formbridge_idempotency_lock_timeout_total");
-      await times(15, () => create("plain", {}, keyed("held")));
       await redis.restart();
-      await seen("formbridge_idempotency_lock_abandoned_total", 2);
+      await seen("formbridge_idempotency_lock_abandoned_total");
       await release();
-      await Promise.all([held, other, waiting]);
+      await Promise.all([held, waiting]);
     },
 
     async brokenDatabase(): Promise<void> {
@@ -216,7 +210,7 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
         return (await call("GET", "/readyz")).status === 503 || undefined;
       });
       await seen("formbridge_idempotency_circuit_breaker_state");
-      await times(100, () => create("plain", {}, keyed("down")));
+      for (let tries = 0; tries < 6; tries++) await create("plain", {}, keyed("down"));
       await seen("formbridge_idempotency_circuit_breaker_rejected_requests_total");
       await postgres.start();
       await until(async () => (await create("plain", {}, keyed("back"))).ok === true || undefined, 30_000);

@@ -1,8 +1,7 @@
 /** A real Prometheus scrapes a server on PostgreSQL and Redis through a day on which everything happens once. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { METRICS, type MetricSpec } from "@formbridge/telemetry";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ALERTS, hastyRules } from "../ops/hasty-rules.ts";
 import { type ServerProcess, startServerProcess, tempFolder } from "../support/child.ts";
 import { until } from "../support/moves.ts";
 import { type OwnPostgres, ownPostgres } from "../support/services/own-postgres.ts";
@@ -19,36 +18,22 @@ let receiver: Receiver;
 let server: ServerProcess;
 let prometheus: Prometheus;
 
+/** A metric's series; of a counter, those with the labels that the name may have. */
 const seriesOf = (name: string): string => {
-  const { kind }: MetricSpec = METRICS[name as keyof typeof METRICS];
+  const [metric = ""] = name.split("{");
+  const { kind }: MetricSpec = METRICS[metric as keyof typeof METRICS];
   return kind === "histogram" ? `${name}_count` : name;
 };
 
-/** The rules of `ops/prometheus`, made impatient: here, a fault lasts seconds. */
-const rules = Object.fromEntries(
-  ["alerts.rules.yml", "slo.rules.yml"].map((name) => [
-    name,
-    readFileSync(join(import.meta.dirname, "../../ops/prometheus", name), "utf8")
-      .replaceAll(/^ *(?:for|interval): .*$/gm, "")
-      .replace("rate(formbridge_token_created_count_total[5m])", "rate(formbridge_token_created_count_total[3s])")
-      .replace("formbridge_idempotency_lock_age_seconds > 25", "formbridge_idempotency_lock_age_seconds > 0.5"),
-  ]),
-);
-const ALERTS = Object.values(rules).flatMap((text) =>
-  [...text.matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name),
-);
-/** Takes too long to make: a database that is down until memory is full of notes. */
-const NOT_HERE = ["AuditNotesLost"];
-
-/** Was it ever something else than zero, or at least so much? */
-async function wasSeen(name: string, atLeast?: number): Promise<boolean> {
+/** Was it ever something else than zero? */
+async function wasSeen(name: string): Promise<boolean> {
   const series = seriesOf(name);
   const found = await Promise.all(["max", "min"].map((end) => prometheus.query(`${end}_over_time(${series}[10m])`)));
-  return found.flat().some(({ value }) => (atLeast === undefined ? value !== 0 : value >= atLeast));
+  return found.flat().some(({ value }) => value !== 0);
 }
 
-const seen = (name: string, atLeast?: number): Promise<void> =>
-  until(async () => ((await wasSeen(name, atLeast)) ? true : undefined), 30_000).then(
+const seen = (name: string): Promise<void> =>
+  until(async () => ((await wasSeen(name)) ? true : undefined), 30_000).then(
     () => undefined,
     () => Promise.reject(new Error(`${name} was not seen`)),
   );
@@ -67,9 +52,8 @@ beforeAll(async () => {
     FORMBRIDGE_REDIS_LOCK_MS: "300",
     FORMBRIDGE_DATABASE_POOL_SIZE: "3",
     FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS: "9000",
-    FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS: "1500",
-    FORMBRIDGE_TOKEN_STORE_MAX: "50",
-    FORMBRIDGE_RATE_CREATES_PER_ADDRESS: "5000",
+    FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS: "700",
+    FORMBRIDGE_TOKEN_STORE_MAX: "1",
     FORMBRIDGE_KEY_WAIT_MS: "400",
     FORMBRIDGE_SWEEP_INTERVAL_MS: "100",
     FORMBRIDGE_AUDIT_FLUSH_MS: "100",
@@ -83,7 +67,7 @@ beforeAll(async () => {
     FORMBRIDGE_METRICS_LOOK_MS: "200",
     ...shiftedClock("+20s"),
   });
-  prometheus = await startPrometheus([{ job: "formbridge", url: `${server.url}/metrics`, key: KEY }], rules);
+  prometheus = await startPrometheus([{ job: "formbridge", url: `${server.url}/metrics`, key: KEY }], hastyRules);
 }, 120_000);
 
 afterAll(async () => {
@@ -98,7 +82,7 @@ it("[OBSERVE-METRICS] every metric of the reference is seen with a value that is
   await day.intakes();
   await day.submissions();
   await day.keys();
-  await day.misuse();
+  await day.relapses();
   await day.deliveries();
   await day.uploads();
   await day.slowDatabase();
@@ -115,12 +99,17 @@ it("[OBSERVE-METRICS] every metric of the reference is seen with a value that is
   expect(server.output()).toMatch(/"event":"clock\.skew"/);
 }, 180_000);
 
-it("[OPS-ALERTS] every alert fired on that day, but for one whose fault takes too long to make", async () => {
-  let silent = ALERTS;
-  await until(async () => {
-    const firing = await prometheus.query('max_over_time(ALERTS{alertstate="firing"}[10m])');
-    silent = ALERTS.filter((alert) => !firing.some(({ labels }) => labels.alertname === alert));
-    return silent.length <= NOT_HERE.length || undefined;
-  }, 20_000).catch(() => {});
-  expect(silent.toSorted()).toEqual(NOT_HERE.toSorted());
+/** Takes 25,000 notes that wait for a store which reads and can't write. */
+const TOO_LARGE_A_FAULT = "AuditNotesLost";
+
+it("[OPS-ALERTS] every alert fires on a real fault", async () => {
+  const fired = async () => {
+    const found = await prometheus.query('max_over_time(ALERTS{alertstate="firing"}[10m])');
+    return new Set(found.map(({ labels }) => labels.alertname));
+  };
+  const quiet = async () => {
+    const names = await fired();
+    return ALERTS.filter((alert) => !names.has(alert));
+  };
+  await expect.poll(quiet).toEqual([TOO_LARGE_A_FAULT]);
 });

@@ -17,11 +17,8 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** A Prometheus that scrapes these targets several times a second, and evaluates rules (files by name) almost as often. */
-export async function startPrometheus(
-  targets: readonly Target[],
-  rules: Record<string, string> = {},
-): Promise<Prometheus> {
+/** A Prometheus that scrapes these targets, and evaluates these rules, several times a second. */
+export async function startPrometheus(targets: readonly Target[], rules?: object): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), "formbridge-prometheus-"));
   chmodSync(folder, 0o755);
   const account = accountFor("prometheus");
@@ -29,13 +26,14 @@ export async function startPrometheus(
   mkdirSync(data);
   account.own(data);
   const config = join(folder, "prometheus.json");
-  for (const [name, text] of Object.entries(rules)) writeFileSync(join(folder, name), text);
+  const ruleFile = join(folder, "rules.json");
+  if (rules !== undefined) writeFileSync(ruleFile, JSON.stringify(rules));
   // JSON is valid YAML.
   writeFileSync(
     config,
     JSON.stringify({
       global: { scrape_interval: "250ms", scrape_timeout: "250ms", evaluation_interval: "500ms" },
-      rule_files: Object.keys(rules),
+      ...(rules !== undefined && { rule_files: [ruleFile] }),
       scrape_configs: targets.map(({ job, url, key }) => ({
         job_name: job,
         static_configs: [{ targets: [new URL(url).host] }],
