@@ -184,7 +184,8 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
     async slowDatabase(): Promise<void> {
       const { resumeToken } = await create("plain");
       const release = await hold("submissions IN ACCESS EXCLUSIVE MODE");
-      await Promise.all([1, 2, 3, 4, 5, 6].map(() => call("GET", `/resume/${resumeToken}`)));
+      const waited = await Promise.all([1, 2, 3, 4, 5, 6].map(() => call("GET", `/resume/${resumeToken}`)));
+      expect(new Set(waited.map(({ status }) => status))).toEqual(new Set([503]));
       await seen("formbridge_token_validation_timeout_total");
       await call("GET", `/resume/${resumeToken}`);
       await release();

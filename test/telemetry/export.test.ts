@@ -2,10 +2,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createFormBridge, type FormBridge } from "../../apps/server/src/index.ts";
-import { tempFolder } from "../support/child.ts";
+import { createFormBridge, type FormBridge, readConfig } from "../../apps/server/src/index.ts";
+import { start, tempFolder } from "../support/child.ts";
 import { startMcpProcess } from "../support/mcp-process.ts";
 import { until } from "../support/moves.ts";
+import { createMigratedDatabase } from "../support/services/postgres.ts";
 
 const folders: { remove(): void }[] = [];
 const running: { stop(): Promise<void> }[] = [];
@@ -141,3 +142,30 @@ it("[OBSERVE-METRICS] formbridge mcp exports too", async () => {
   expect(text).toContain('role="mcp"');
   expect(text).toMatch(/formbridge_mcp_call_duration_seconds_count\{tool="[^"]+",outcome="success"\} 1/);
 }, 60_000);
+
+it("[OBSERVE-METRICS] formbridge worker exports too", async () => {
+  const folder = tempFolder();
+  folders.push(folder);
+  const database = await createMigratedDatabase();
+  const worker = start(["worker"], {
+    FORMBRIDGE_DATA: folder.path,
+    FORMBRIDGE_DATABASE_URL: database.url,
+    FORMBRIDGE_SECRET: "the secret of a worker with metrics",
+    FORMBRIDGE_METRICS_PORT: "0",
+  });
+  running.push({
+    async stop() {
+      worker.child.kill();
+      await worker.finished;
+      await database.drop();
+    },
+  });
+  const url = await until(() => /Metrics: (\S+)/.exec(worker.stdout())?.[1], 60_000);
+  expect(await (await fetch(url)).text()).toMatch(/formbridge_build_info\{[^}]*role="worker"[^}]*\} 1/);
+}, 90_000);
+
+it("[OBSERVE-LOOKUP-TIME] a token look-up may take a second, unless a setting says otherwise", () => {
+  const lookupMs = (env: Record<string, string>): number => readConfig(env).settings.tokenLookupMs;
+  expect([lookupMs({}), lookupMs({ FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS: "250" })]).toEqual([1_000, 250]);
+  expect(() => lookupMs({ FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS: "0" })).toThrow(/FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS/);
+});

@@ -77,7 +77,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-it("[OBSERVE-METRICS] every metric of the reference is seen with a value that is not zero", async () => {
+it("[OBSERVE-METRICS] [OBSERVE-LOOKUP-TIME] every metric of the reference is seen with a value that is not zero", async () => {
   const day = createDay({ server, postgres, redis, receiver, seen });
   await day.intakes();
   await day.submissions();

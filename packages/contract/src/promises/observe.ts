@@ -9,6 +9,10 @@ export const OBSERVE_PROMISES: readonly ContractPromise[] = [
     id: "OBSERVE-METRICS",
     says: "Every metric of the reference is exported, by serve, worker, mcp and an embedded server.",
   },
+  {
+    id: "OBSERVE-LOOKUP-TIME",
+    says: "A token look-up that takes longer than a second, or as set, is given up with a retryable 503 and counted.",
+  },
   { id: "OBSERVE-SCRAPE-KEY", says: "Metrics are not accessible until a setting gives them a port or a key." },
   { id: "OBSERVE-LABELS", says: "Intakes beyond the limit of label values are counted together as other." },
   {
