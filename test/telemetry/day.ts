@@ -1,6 +1,7 @@
 /** A day in the life of a server, short and eventful: everything that a metric counts happens at least once. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import Sqlite from "better-sqlite3";
 import { Client as Database } from "pg";
 import { expect } from "vitest";
 import type { ServerProcess } from "../support/child.ts";
@@ -37,16 +38,17 @@ export async function startReceiver(): Promise<Receiver> {
 
 export interface World {
   server: ServerProcess;
-  postgres: OwnPostgres;
-  redis: OwnRedis;
+  /** What can be broken, if the server uses it. */
+  stores?: { postgres: OwnPostgres; redis: OwnRedis };
   receiver: Receiver;
   /** Waits until Prometheus has seen this. */
-  seen(expression: string): Promise<void>;
+  seen(metric: string): Promise<void>;
+  isSeen(metric: string): Promise<boolean>;
 }
 
 type Options = { body?: unknown; headers?: Record<string, string> };
 
-export function createDay({ server, postgres, redis, receiver, seen }: World) {
+export function createDay({ server, stores, receiver, seen, isSeen }: World) {
   async function call(method: string, path: string, { body, headers = {} }: Options = {}) {
     const response = await fetch(server.url + path, {
       method,
@@ -79,9 +81,14 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
   const submit = (token: string, name: string) =>
     call("POST", `/resume/${token}/submit`, { body: { actor: AGENT }, headers: keyed(name) });
 
+  function breakable(): NonNullable<World["stores"]> {
+    if (stores === undefined) throw new Error("there is nothing to break");
+    return stores;
+  }
+
   /** Holds a table until it is released. */
   async function hold(table: string): Promise<() => Promise<void>> {
-    const holder = new Database({ connectionString: postgres.url });
+    const holder = new Database({ connectionString: breakable().postgres.url });
     holder.on("error", () => {});
     await holder.connect();
     await holder.query(`BEGIN; LOCK TABLE formbridge.${table}`);
@@ -198,13 +205,33 @@ export function createDay({ server, postgres, redis, receiver, seen }: World) {
       await seen("formbridge_idempotency_lock_age_seconds");
       const waiting = create("plain", {}, keyed("held"));
       await seen("formbridge_idempotency_lock_timeout_total");
-      await redis.restart();
+      await breakable().redis.restart();
       await seen("formbridge_idempotency_lock_abandoned_total");
       await release();
       await Promise.all([held, waiting]);
     },
 
+    /** Another program writes to the embedded database and doesn't finish. */
+    async lockedFile(file: string): Promise<void> {
+      const { resumeToken } = await create("plain");
+      const other = new Sqlite(file);
+      other.exec("BEGIN IMMEDIATE");
+      await until(async () => {
+        const names = ["held", "held", "held", "down-1", "down-2", "down-3", "down-4"];
+        await Promise.all([
+          patch(resumeToken, AGENT, { name: "in vain" }),
+          ...names.map((name) => create("plain", {}, keyed(name))),
+        ]);
+        return (await isSeen("formbridge_idempotency_circuit_breaker_rejected_requests_total")) || undefined;
+      }, 40_000);
+      await patch(resumeToken, AGENT, { name: "in vain" });
+      other.exec("ROLLBACK");
+      other.close();
+      await until(async () => (await create("plain", {}, keyed("back"))).ok === true || undefined, 30_000);
+    },
+
     async brokenDatabase(): Promise<void> {
+      const { postgres } = breakable();
       await postgres.crash();
       await until(async () => {
         await create("plain", {}, keyed("down"));

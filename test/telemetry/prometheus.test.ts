@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 it("[OBSERVE-METRICS] [OBSERVE-LOOKUP-TIME] every metric of the reference is seen with a value that is not zero", async () => {
-  const day = createDay({ server, postgres, redis, receiver, seen });
+  const day = createDay({ server, stores: { postgres, redis }, receiver, seen, isSeen: wasSeen });
   await day.intakes();
   await day.submissions();
   await day.keys();
