@@ -4,8 +4,7 @@ import { toSeconds } from "./dates.ts";
 import { element, leaf, writeAttributes, type Xml } from "./xml.ts";
 
 /** A record with content. */
-export interface FullRecord extends PublishedRecord {
-  identifier: string;
+export interface LiveRecord extends PublishedRecord {
   content: PublishedContent;
 }
 
@@ -14,7 +13,7 @@ export interface MetadataFormat {
   namespace: string;
   /** The URL of its schema on this server. */
   schema(baseUrl: string): string;
-  write(record: FullRecord, schema: string): Xml;
+  write(record: LiveRecord, at: { identifier: string; schema: string }): Xml;
 }
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
@@ -32,15 +31,15 @@ const dublinCore: MetadataFormat = {
   prefix: "oai_dc",
   namespace: OAI_DC,
   schema: () => OAI_DC_SCHEMA,
-  write({ identifier, content }) {
+  write({ content }, { identifier }) {
     const { dc, intakeName, finalizedAt } = content;
     // Defaults for elements that the intake doesn't map.
-    const elements = { title: [intakeName], date: [toSeconds(finalizedAt)], identifier: [identifier], ...dc };
-    return element(
-      "oai_dc:dc",
-      OAI_DC_ATTRIBUTES,
-      ...Object.entries(elements).flatMap(([name, values]) => values.map((value) => leaf(`dc:${name}`, value))),
-    );
+    const { title = [intakeName], date = [toSeconds(finalizedAt)], identifier: ids = [identifier], ...others } = dc;
+    const elements: Xml[] = [];
+    for (const [name, values] of Object.entries({ title, date, identifier: ids, ...others })) {
+      for (const value of values) elements.push(leaf(`dc:${name}`, value));
+    }
+    return element("oai_dc:dc", OAI_DC_ATTRIBUTES, ...elements);
   },
 };
 
@@ -51,7 +50,7 @@ const fullRecord: MetadataFormat = {
   prefix: "formbridge",
   namespace: RECORD_NAMESPACE,
   schema: (baseUrl) => `${baseUrl}/${SCHEMA_FILE}`,
-  write({ submissionId, intakeId, content }, schema) {
+  write({ submissionId, intakeId, content }, { schema }) {
     const { intakeName, intakeVersion, submittedAt, finalizedAt, fields } = content;
     return element(
       "submission",

@@ -1,7 +1,8 @@
 import { ContractError, type Harvest, type Operations, type PublishedRecord } from "@formbridge/core";
 import { toSeconds } from "./dates.ts";
 import { OaiError } from "./errors.ts";
-import { FORMATS, type FullRecord, type MetadataFormat, RECORD_SCHEMA, SCHEMA_FILE } from "./formats.ts";
+import { FORMATS, type MetadataFormat, RECORD_SCHEMA, SCHEMA_FILE } from "./formats.ts";
+import { identifierOf, recordWriter } from "./records.ts";
 import { type OaiRequest, rangeOf, readRequest } from "./request.ts";
 import { document, element, leaf, text, type Xml } from "./xml.ts";
 
@@ -87,27 +88,13 @@ const envelope = (request: Xml, body: Xml, horizon: number): string =>
 
 function createRepository(operations: Source, settings: OaiSettings) {
   const { baseUrl, domain } = settings;
-  const identifierOf = (submissionId: string): string => `oai:${domain()}:${submissionId}`;
-  const header = ({ submissionId, intakeId, stampedAt, isDeleted }: PublishedRecord): Xml =>
-    element(
-      "header",
-      { status: isDeleted ? "deleted" : undefined },
-      leaf("identifier", identifierOf(submissionId)),
-      leaf("datestamp", toSeconds(stampedAt)),
-      leaf("setSpec", intakeId),
-    );
-  const record = (published: PublishedRecord, format: MetadataFormat): Xml => {
-    const metadata = hasContent(published)
-      ? [format.write({ ...published, identifier: identifierOf(published.submissionId) }, format.schema(baseUrl()))]
-      : [];
-    return element("record", {}, header(published), ...metadata.map((xml) => element("metadata", {}, xml)));
-  };
+  const records = () => recordWriter({ domain: domain(), baseUrl: baseUrl() });
 
   /** The record with this identifier. */
   async function find(identifier: string): Promise<{ found: PublishedRecord; horizon: number }> {
-    const [prefix, submissionId] = [identifierOf(""), identifier.slice(identifierOf("").length)];
+    const prefix = identifierOf(domain(), "");
     const { record: found, horizon } = identifier.startsWith(prefix)
-      ? await operations.getPublished({ submissionId })
+      ? await operations.getPublished({ submissionId: identifier.slice(prefix.length) })
       : { horizon: 0, record: undefined };
     if (found === undefined) throw new OaiError("idDoesNotExist", "There is no record with this identifier.");
     return { found, horizon };
@@ -148,7 +135,7 @@ function createRepository(operations: Source, settings: OaiSettings) {
         leaf("earliestDatestamp", toSeconds(earliest)),
         leaf("deletedRecord", "persistent"),
         leaf("granularity", "YYYY-MM-DDThh:mm:ssZ"),
-        element("description", {}, identifierScheme(domain(), identifierOf(SAMPLE))),
+        element("description", {}, identifierScheme(domain(), identifierOf(domain(), SAMPLE))),
       );
       return { body, horizon };
     },
@@ -179,22 +166,21 @@ function createRepository(operations: Source, settings: OaiSettings) {
       );
       return { body: element("ListSets", {}, ...elements), horizon };
     },
-    ListIdentifiers: (request: OaiRequest): Promise<Answer> => list(request, ({ records }) => records.map(header)),
+    ListIdentifiers: (request: OaiRequest): Promise<Answer> =>
+      list(request, ({ records: found }) => found.map(records().header)),
     ListRecords: (request: OaiRequest): Promise<Answer> =>
-      list(request, ({ records, query }) => {
-        const format = formatOf(query.metadataPrefix);
-        return records.map((one) => record(one, format));
+      list(request, ({ records: found, query }) => {
+        const [{ record }, format] = [records(), formatOf(query.metadataPrefix)];
+        return found.map((one) => record(one, format));
       }),
     async GetRecord({ args }: OaiRequest): Promise<Answer> {
       const { found, horizon } = await find(args.identifier ?? "");
-      return { body: element("GetRecord", {}, record(found, formatOf(args.metadataPrefix))), horizon };
+      return { body: element("GetRecord", {}, records().record(found, formatOf(args.metadataPrefix))), horizon };
     },
   };
 }
 
 const SAMPLE = "sub_01957a3c-6e2f-7c41-9d3a-5f0b7c2e8a14";
-
-const hasContent = (record: PublishedRecord): record is Omit<FullRecord, "identifier"> => record.content !== undefined;
 
 function formatOf(prefix: string | undefined): MetadataFormat {
   const format = FORMATS.find((one) => one.prefix === prefix);

@@ -6,10 +6,6 @@ export type Attributes = Record<string, string | number | undefined>;
 /** Attributes as they are in a tag, for elements of which a page has many. */
 export type WrittenAttributes = string & { readonly isAttributes: true };
 
-// What XML 1.0 can't represent, escaped or not: most control characters, lone surrogates, U+FFFE and U+FFFF.
-const UNWRITABLE = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-const REPLACEMENT = "\uFFFD";
-
 const ESCAPES: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -20,30 +16,37 @@ const ESCAPES: Record<string, string> = {
   "\n": "&#10;",
   "\r": "&#13;",
 };
-const escaped = (character: string): string => ESCAPES[character] ?? character;
+const REPLACEMENT = "\uFFFD";
+const written = (character: string): string => ESCAPES[character] ?? REPLACEMENT;
+
+// The second part is what XML 1.0 can't represent, escaped or not: most control characters, lone surrogates, U+FFFE and U+FFFF.
+const NOT_TEXT = /[&<>\r]|[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+const NOT_ATTRIBUTE = /[&<>"\t\n\r]|[^\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 /** Character data. */
-export const text = (value: string): Xml => value.replace(UNWRITABLE, REPLACEMENT).replace(/[&<>\r]/g, escaped) as Xml;
-
-const attribute = (value: string): string => value.replace(UNWRITABLE, REPLACEMENT).replace(/[&<>"\t\n\r]/g, escaped);
+export const text = (value: string): Xml => value.replace(NOT_TEXT, written) as Xml;
 
 export function writeAttributes(attributes: Attributes): WrittenAttributes {
-  let written = "";
+  let all = "";
   for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined) written += ` ${key}="${attribute(String(value))}"`;
+    if (value !== undefined) all += ` ${key}="${String(value).replace(NOT_ATTRIBUTE, written)}"`;
   }
-  return written as WrittenAttributes;
+  return all as WrittenAttributes;
 }
+
+const NONE = writeAttributes({});
 
 /** An element; undefined attributes are left out. Names are ours, never a caller's. */
-export function element(name: string, attributes: Attributes | WrittenAttributes, ...children: readonly Xml[]): Xml {
-  const tag = `<${name}${typeof attributes === "string" ? attributes : writeAttributes(attributes)}`;
-  const content = children.join("");
-  return (content === "" ? `${tag}/>` : `${tag}>${content}</${name}>`) as Xml;
-}
+export const element = (name: string, attributes: Attributes | WrittenAttributes, ...children: readonly Xml[]): Xml =>
+  tagged(name, attributes, children.join(""));
 
 /** An element that contains only text. */
-export const leaf = (name: string, value: string, attributes: Attributes = {}): Xml =>
-  element(name, attributes, text(value));
+export const leaf = (name: string, value: string, attributes: Attributes | WrittenAttributes = NONE): Xml =>
+  tagged(name, attributes, text(value));
+
+function tagged(name: string, attributes: Attributes | WrittenAttributes, content: string): Xml {
+  const tag = `<${name}${typeof attributes === "string" ? attributes : writeAttributes(attributes)}`;
+  return (content === "" ? `${tag}/>` : `${tag}>${content}</${name}>`) as Xml;
+}
 
 export const document = (root: Xml): string => `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n`;

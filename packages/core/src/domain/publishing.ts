@@ -55,16 +55,19 @@ export function publishedContent(
   intake: CompiledIntake,
 ): PublishedContent {
   const { dc = {}, fields = [] } = intake.definition.oai ?? {};
-  const valueAt = (path: string) => openPart(submission.fields, intake.pathOf(path), intake);
-  const named = [...new Set([...Object.values(dc), ...fields])].map((path) => ({ path, value: valueAt(path) }));
-  const elements = Object.entries(dc).map(([element, path]) => [element, textsOf(valueAt(path))] as const);
+  const values = new Map<string, Json>();
+  for (const path of [...Object.values(dc), ...fields]) {
+    const value = openPart(submission.fields, intake.pathOf(path), intake);
+    if (value !== undefined) values.set(path, value);
+  }
+  const elements = Object.entries(dc).map(([element, path]) => [element, textsOf(values.get(path))] as const);
   return {
     intakeName: intake.definition.name,
     intakeVersion: submission.intakeVersion,
     submittedAt: submission.submittedAt,
     finalizedAt: submission.finalizedAt,
     dc: Object.fromEntries(elements.filter(([, texts]) => texts.length > 0)),
-    fields: named.flatMap(({ path, value }) => (value === undefined ? [] : [{ path, value }])),
+    fields: Array.from(values, ([path, value]) => ({ path, value })),
   };
 }
 
@@ -75,7 +78,8 @@ function openPart(fields: JsonObject, path: readonly string[], intake: CompiledI
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
     value = (value as JsonObject)[segment];
   }
-  return value === undefined ? undefined : withoutSensitive(value, path, intake);
+  if (value === undefined || !(intake.hasSensitive || intake.hasFiles)) return value;
+  return withoutSensitive(value, path, intake);
 }
 
 function withoutSensitive(value: Json, path: readonly string[], intake: CompiledIntake): Json | undefined {
