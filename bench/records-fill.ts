@@ -79,15 +79,18 @@ const idsLike =
   (number: number): string =>
     `${first.slice(0, -TAIL)}${number.toString(16).padStart(TAIL, "0")}`;
 
+/** Each record has a title of its own. */
+const numbered = (text: string): string => `replace(${text}, 'computable numbers', 'computable number ' || n.number)`;
+
 /** The columns that differ between records, by their times: one millisecond apart, the last one now. */
 const computedOf = (shift: (column: string) => string) => ({
   submissions: {
     submission_id: "n.id",
     created_at: shift("t.created_at"),
     ended_at: shift("t.ended_at"),
-    doc: `replace(replace(t.doc, t.submission_id, n.id), 'computable numbers', 'computable number ' || n.number)`,
+    doc: numbered("replace(t.doc, t.submission_id, n.id)"),
   },
-  publications: { submission_id: "n.id", stamped_at: shift("t.stamped_at") },
+  publications: { submission_id: "n.id", stamped_at: shift("t.stamped_at"), content: numbered("t.content") },
 });
 
 /** A file full of published submissions. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreDown } from "@formbridge/core";
-import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { everythingStored } from "../support/at-rest.ts";
 import { runCommand } from "../support/child.ts";
 import { handOff, visit } from "../support/handoffs.ts";
 import { type Loose, type ServerOptions, startTestServer, type TestServer } from "../support/harness.ts";
@@ -45,25 +45,6 @@ const add = (one: Loose, other: Loose): Loose =>
 const NOTHING = { submissions: 0, cancelled: 0, redacted: 0, events: 0, files: 0, archives: 0, keys: 0, waiting: [] };
 
 const record = async (id: string): Promise<Loose> => (await read(server, id, server.adminKey)).body;
-
-/** Every row of every table, and every other file. Freed pages of SQLite are not rows: see docs/how-to/retention.md. */
-async function everythingStored(): Promise<string> {
-  const files = readdirSync(server.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const databases = files.filter(({ name }) => name.endsWith(".db"));
-  if (databases.length === 0) return await server.atRest();
-  const rows = databases.flatMap(({ parentPath, name }) => {
-    const db = new Sqlite(join(parentPath, name), { readonly: true });
-    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[];
-    const found = tables.flatMap((table) => db.prepare(`SELECT * FROM "${table}"`).all());
-    db.close();
-    return found;
-  });
-  const others = files.filter(({ name }) => !/\.db(-wal|-shm)?$/.test(name));
-  return (
-    JSON.stringify(rows) +
-    others.map(({ parentPath, name }) => name + readFileSync(join(parentPath, name), "latin1")).join()
-  );
-}
 
 /** Created by Ada, in a state that has not ended. */
 async function own(): Promise<Loose> {
@@ -118,14 +99,15 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
 
   it("[ERASURE-ACTOR] nothing stored names the person, all chains verify, and a second run finds nothing", async () => {
     await start(options);
-    await server.putIntake({ id: "files", schema: SCHEMA as never });
+    const oai = { set: true, dc: { title: "name" }, fields: ["note", "pdf"] };
+    await server.putIntake({ id: "files", schema: SCHEMA as never, oai });
     const mine = await own();
     const theirs = await shared();
     await finish(theirs);
     const reviewed = await rejected();
     const bystander = await created(server, "files", { body: { initialFields: { name: "bystander" } } });
     await server.server.core.operations.flushAudit();
-    if (store !== "memory") expect(await everythingStored()).toContain(CANARY);
+    if (store !== "memory") expect(await everythingStored(server)).toContain(CANARY);
     expect(filesAtRest(server)).not.toEqual([]);
     const before = await eventsOf(server, theirs.submissionId, "stream=all&proof=true&limit=1000");
 
@@ -155,7 +137,12 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     expect((await record(reviewed)).rejections).toMatchObject([{ reasons: [], by: { kind: "human", id: "erased" } }]);
     expect(await record(bystander.submissionId)).toMatchObject({ fields: { name: "bystander" } });
     expect(filesAtRest(server)).toEqual([]);
-    const all = [await record(reviewed), redacted, ...(await eventsOf(server, reviewed)), await everythingStored()];
+    const all = [
+      await record(reviewed),
+      redacted,
+      ...(await eventsOf(server, reviewed)),
+      await everythingStored(server),
+    ];
     expect(JSON.stringify(all)).not.toContain(CANARY);
 
     const after = await eventsOf(server, theirs.submissionId, "stream=all&proof=true&limit=1000");
@@ -190,7 +177,7 @@ describe.each(["memory", undefined] as const)("on %s", (store) => {
     await finish(theirs);
     expect(await erase()).toMatchObject({ redacted: 1, files: 1, waiting: [] });
     await server.server.core.operations.flushAudit();
-    expect(await everythingStored()).not.toContain(CANARY);
+    expect(await everythingStored(server)).not.toContain(CANARY);
   });
 });
 
@@ -284,7 +271,7 @@ it("[ERASURE-AGAIN] an erasure that died half-way is completed by running it aga
   store.commit = commit;
   expect(await erase()).toMatchObject({ redacted: 1, files: 1, submissions: 1, failed: [] });
   await server.server.core.operations.flushAudit();
-  expect(await everythingStored()).not.toContain(CANARY);
+  expect(await everythingStored(server)).not.toContain(CANARY);
 });
 
 it.runIf(process.env.FORMBRIDGE_TEST_STORE !== "postgres")(
@@ -307,6 +294,6 @@ it.runIf(process.env.FORMBRIDGE_TEST_STORE !== "postgres")(
     expect([done.code, JSON.parse(done.stdout)]).toMatchObject([0, { submissions: 1, redacted: 1, waiting: [] }]);
     expect(done.stdout + done.stderr).not.toContain(CANARY);
     expect((await runCommand(["verify", "--all"], env)).stdout).toContain("2 verified");
-    expect(await everythingStored()).not.toContain(CANARY);
+    expect(await everythingStored(server)).not.toContain(CANARY);
   },
 );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everythingStored } from "../support/at-rest.ts";
 import { startTestServer, type TestServer } from "../support/harness.ts";
 import { Answers, all, dateOf, errorOf, finalize, identifiers, library, resumption } from "../support/oai.ts";
 
@@ -266,11 +267,13 @@ describe("records", () => {
 
   it("[OAI-TOMBSTONES] an erased submission is a deleted record, also when it was removed", async () => {
     const gone = await finalize(server, { title: "To be erased" });
+    expect(await everythingStored(server)).toContain("To be erased");
     server.clock.advance(STEP);
     const id = `oai:${DOMAIN}:${gone}`;
     const from = at(server.clock.now());
     const erased = await server.call("POST", `/submissions/${gone}/erase`, { key: server.adminKey, body: {} });
     expect(erased.status).toBe(200);
+    expect(await everythingStored(server)).not.toContain("To be erased");
     server.clock.advance(STEP);
     const tombstone = `<record><header status="deleted"><identifier>${id}</identifier><datestamp>${from}</datestamp><setSpec>theses</setSpec></header></record>`;
     expect(await list(`&from=${from}`)).toContain(`<ListRecords>${tombstone}</ListRecords>`);
@@ -306,10 +309,11 @@ describe("records", () => {
   it("[OAI-HORIZON] records of the current second are left to the next harvest, which starts where this one ended", async () => {
     server.clock.advance(SECOND - (server.clock.now() % SECOND) + 200);
     const first = await finalize(server, { title: "Early in the second" });
+    server.clock.advance(300);
     const before = await oai("verb=ListIdentifiers&metadataPrefix=oai_dc&from=2020-01-01");
     expect(idsOf(await harvest("metadataPrefix=oai_dc"))).not.toContain(first);
     expect(dateOf(before) <= at(server.clock.now())).toBe(true);
-    server.clock.advance(500);
+    server.clock.advance(200);
     const second = await finalize(server, { title: "Late in the second" });
     server.clock.advance(STEP);
     expect(idsOf(await harvest(`metadataPrefix=oai_dc&from=${dateOf(before)}`)).slice(-2)).toEqual(

@@ -1,9 +1,25 @@
-import type { Change, PublicationFilter, PublicationPlace, Submission } from "@formbridge/core";
+import type {
+  Change,
+  PublicationFilter,
+  PublicationPlace,
+  PublishedContent,
+  Publishing,
+  Submission,
+} from "@formbridge/core";
 import { describe, expect, it } from "vitest";
 import { creation, HOUR, newReviewLink, quietUpdate, update } from "./fixtures.ts";
 import { type OpenBackend, type Subject, useBackend } from "./harness.ts";
 
 const SECOND = 1000;
+const CONTENT: PublishedContent = {
+  intakeName: "Theses",
+  intakeVersion: "1",
+  submittedAt: 1,
+  finalizedAt: 2,
+  dc: { title: ['On \u{1f600} "numbers"'] },
+  fields: [{ path: "degree", value: { name: "Dr.", grade: null } }],
+};
+const live: Publishing = { status: "live", content: CONTENT };
 
 const finalized = (submission: Submission, at: number): Submission => ({
   ...submission,
@@ -16,7 +32,7 @@ const finalized = (submission: Submission, at: number): Submission => ({
 async function published({ store, clock }: Subject, details: Partial<Submission> = {}): Promise<Change> {
   const at = clock.now();
   const first = creation({ at, ...details });
-  const last = update(first, at, { to: finalized(first.row.submission, at), publish: "live" });
+  const last = update(first, at, { to: finalized(first.row.submission, at), publish: live });
   for (const change of [first, last]) expect(await store.commit(change)).toMatchObject({ kind: "committed", at });
   return last;
 }
@@ -26,7 +42,7 @@ const idOf = ({ row }: Change): string => row.submission.submissionId;
 async function erase({ store, clock }: Subject, last: Change): Promise<void> {
   const at = clock.now();
   const to: Submission = { ...last.row.submission, fields: {}, tokensRevoked: true, erasedAt: at };
-  const erasure = quietUpdate(last, at, { to, erase: true, publish: "erased" });
+  const erasure = quietUpdate(last, at, { to, erase: true, publish: { status: "erased" } });
   expect(await store.commit(erasure)).toMatchObject({ kind: "committed" });
 }
 
@@ -39,7 +55,7 @@ async function harvest(
   const found: string[] = [];
   let after: PublicationPlace | undefined;
   for (;;) {
-    const page = { limit, rows: false, ...(after && { after }) };
+    const page = { limit, content: false, ...(after && { after }) };
     const rows = await publications.list({ until: clock.now() + 1, ...filter }, page);
     expect(rows.length).toBeLessThanOrEqual(limit);
     found.push(
@@ -69,7 +85,7 @@ function listing(subject: () => Subject): void {
     const other = await published(subject(), { tenant: "other", intakeId: "survey" });
     expect(await harvest(subject())).toEqual([idOf(one), idOf(other)]);
     expect(await publications.earliest()).toBe(clock.now() - SECOND);
-    const [first] = await publications.list({ until: clock.now() }, { limit: 9, rows: true });
+    const [first] = await publications.list({ until: clock.now() }, { limit: 9, content: true });
     const { tenant, submissionId, intakeId } = one.row.submission;
     expect(first).toEqual({
       tenant,
@@ -77,8 +93,10 @@ function listing(subject: () => Subject): void {
       intakeId,
       stampedAt: clock.now() - SECOND,
       status: "live",
-      row: one.row,
+      content: CONTENT,
     });
+    const [bare] = await publications.list({ until: clock.now() }, { limit: 9, content: false });
+    expect(bare).not.toHaveProperty("content");
     expect(await publications.get(submissionId)).toEqual(first);
     expect(await publications.get("sub_none")).toBeUndefined();
   });
@@ -123,11 +141,21 @@ function changing(subject: () => Subject): void {
     await erase(subject(), gone);
     expect(await harvest(subject())).toEqual([idOf(stays), `erased ${idOf(gone)}`]);
     expect(await publications.get(idOf(gone))).toMatchObject({ status: "erased", stampedAt: clock.now() });
-    const [, tombstone] = await publications.list({ until: clock.now() + 1 }, { limit: 9, rows: true });
-    expect(tombstone).not.toHaveProperty("row");
+    const [, tombstone] = await publications.list({ until: clock.now() + 1 }, { limit: 9, content: true });
+    expect(tombstone).not.toHaveProperty("content");
     clock.advance(HOUR);
     expect(await retention.removeErased(clock.now(), 10)).toBe(1);
     expect(await harvest(subject())).toEqual([idOf(stays), `erased ${idOf(gone)}`]);
+  });
+
+  it("published again, it has the new content and stamp", async () => {
+    const { publications, store, clock } = subject();
+    const last = await published(subject());
+    clock.advance(SECOND);
+    const content = { ...CONTENT, fields: [] };
+    const to = { ...last.row.submission, fields: {} };
+    await store.commit(update(last, clock.now(), { to, publish: { status: "live", content } }));
+    expect(await publications.get(idOf(last))).toMatchObject({ stampedAt: clock.now(), content });
   });
 
   it("an intake is withdrawn and restored in batches; erased records stay erased", async () => {
@@ -146,8 +174,10 @@ function changing(subject: () => Subject): void {
     const before = await harvest(subject());
     expect(before.slice(0, 2).sort()).toEqual([`erased ${idOf(gone)}`, idOf(elsewhere)].sort());
     expect(before.slice(2)).toEqual(withdrawn);
+    expect(await publications.get(idOf(one))).not.toHaveProperty("content");
     clock.advance(SECOND);
     expect(await publications.restamp(intakeId, "live", 10)).toBe(2);
+    expect(await publications.get(idOf(one))).toMatchObject({ status: "live", content: CONTENT });
     expect((await harvest(subject(), { from: clock.now() })).sort()).toEqual([idOf(one), idOf(two)].sort());
   });
 
@@ -158,12 +188,12 @@ function changing(subject: () => Subject): void {
     await store.commit(first);
     const link = newReviewLink(first, { at });
     const to = finalized(first.row.submission, at);
-    const last = update(first, at, { to, publish: "live", side: [{ kind: "review_link", link }] });
+    const last = update(first, at, { to, publish: live, side: [{ kind: "review_link", link }] });
     await store.commit(last);
     expect((await store.load({ by: { reviewLink: link.hash } })).link).toEqual(link);
     expect(await publications.get(idOf(last))).toMatchObject({ status: "live", stampedAt: at });
     clock.advance(SECOND);
-    expect(await store.commit(update(first, at, { to, publish: "live" }))).toMatchObject({ kind: "stale" });
+    expect(await store.commit(update(first, at, { to, publish: live }))).toMatchObject({ kind: "stale" });
     expect(await publications.get(idOf(last))).toMatchObject({ stampedAt: at });
   });
 }
@@ -188,17 +218,17 @@ function horizons(subject: () => Subject): void {
       const at = clock.now();
       const commits = Array.from({ length: 10 }, () => {
         const change = creation({ at });
-        return store.commit({ ...change, publish: "live" });
+        return store.commit({ ...change, publish: live });
       });
       const horizon = await publications.horizon();
       clock.advance(1);
-      for (const { submissionId } of await publications.list({ until: horizon }, { limit: 1000, rows: false })) {
+      for (const { submissionId } of await publications.list({ until: horizon }, { limit: 1000, content: false })) {
         seen.add(submissionId);
       }
       await Promise.all(commits);
       for (const { submissionId, stampedAt } of await publications.list(
         { until: horizon },
-        { limit: 1000, rows: false },
+        { limit: 1000, content: false },
       )) {
         if (!seen.has(submissionId)) late.push(`${submissionId} of ${stampedAt}, horizon ${horizon}`);
       }

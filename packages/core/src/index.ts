@@ -18,7 +18,7 @@ export { schemaViewOf } from "./domain/intake/schema-view.ts";
 export type * from "./domain/job.ts";
 export { parseJsonBody } from "./domain/json-body.ts";
 export { DEFAULT_POLICY, type Policy, submissionLifetime, tokenLifetime } from "./domain/policy.ts";
-export type { Publication, PublicationStatus, PublishedContent } from "./domain/publishing.ts";
+export type { Publication, PublicationStatus, PublishedContent, Publishing } from "./domain/publishing.ts";
 export type { ReviewLink } from "./domain/review/review-link.ts";
 export type * from "./domain/sealed.ts";
 export * from "./domain/side-row.ts";

@@ -2,32 +2,28 @@ import type { Change, Instant, Publication, PublicationFilter, PublicationPlace,
 import { answer, type Tables } from "./tables.ts";
 
 /** Called in the commit, with its time. */
-export function publish(tables: Tables, { tenant, row, publish: status }: Change, at: Instant): void {
-  if (status === undefined) return;
+export function publish(tables: Tables, { tenant, row, publish: publishing }: Change, at: Instant): void {
+  if (publishing === undefined) return;
   const { submissionId, intakeId } = row.submission;
-  tables.publications.set(submissionId, { tenant, submissionId, intakeId, stampedAt: at, status });
+  tables.publications.set(submissionId, { tenant, submissionId, intakeId, stampedAt: at, ...publishing });
 }
 
 export function createPublications(tables: Tables): Publications {
   const inOrder = (filter: PublicationFilter): Publication[] =>
     [...tables.publications.values()].filter((one) => matches(one, filter)).sort((a, b) => (isAfter(a, b) ? 1 : -1));
-  const withRow = (publication: Publication) => {
-    const stored = publication.status === "live" ? tables.submissions.get(publication.submissionId) : undefined;
-    return { ...publication, ...(stored && { row: stored.row }) };
-  };
   return {
     // Commits are synchronous, so none is ever in flight.
     horizon: () => answer(tables, () => tables.now()),
-    list: (filter, { limit, after, rows }) =>
+    list: (filter, { limit, after, content }) =>
       answer(tables, () => {
         const page = inOrder(filter).filter((one) => after === undefined || isAfter(one, after));
-        return rows ? page.slice(0, limit).map(withRow) : page.slice(0, limit);
+        return page.slice(0, limit).map((one) => shown(one, content));
       }),
     count: (filter, atMost) => answer(tables, () => Math.min(atMost, inOrder(filter).length)),
     get: (submissionId) =>
       answer(tables, () => {
         const found = tables.publications.get(submissionId);
-        return found && withRow(found);
+        return found && shown(found, true);
       }),
     earliest: () => answer(tables, () => inOrder({ until: Number.POSITIVE_INFINITY })[0]?.stampedAt),
     restamp: (intakeId, to, limit) =>
@@ -49,3 +45,7 @@ const matches = ({ intakeId, stampedAt }: Publication, filter: PublicationFilter
 
 const isAfter = (one: PublicationPlace, other: PublicationPlace): boolean =>
   one.stampedAt === other.stampedAt ? one.submissionId > other.submissionId : one.stampedAt > other.stampedAt;
+
+/** Its content is shown while it is live. */
+const shown = ({ content, ...publication }: Publication, withContent: boolean): Publication =>
+  withContent && publication.status === "live" && content !== undefined ? { ...publication, content } : publication;

@@ -1,7 +1,7 @@
-import type { PublicationFilter, PublicationRow, Publications } from "@formbridge/core";
-import { computed, publicationOf, publications, type Row, submissionRowOf, submissions } from "@formbridge/store-sql";
+import type { PublicationFilter, Publications } from "@formbridge/core";
+import { columnsOf, computed, liveContent, noContent, publicationOf, publications } from "@formbridge/store-sql";
 import type { Database, Value } from "./database.ts";
-import { pick, type Statement, sql, statement } from "./sql.ts";
+import { pick, sql, statement } from "./sql.ts";
 
 /**
  * A write is stamped after its transaction began, so running transactions can't get a stamp older than the oldest of them. Expressed as
@@ -19,27 +19,19 @@ const HORIZON = statement(
     GROUP BY clock.at`,
 );
 
+const STAMP = pick(publications, "p", ...columnsOf(publications, "content"));
+
 /** `$1` and `$2` are the range of stamps, `$3` and `$4` the position to continue after, `$5` the limit. */
-const page = (chosen: string) => sql`SELECT p.* FROM ${publications} AS p
-  WHERE ${chosen} AND p.stamped_at >= $1 AND p.stamped_at < $2 AND (p.stamped_at, p.submission_id) > ($3, $4)
-  ORDER BY p.stamped_at, p.submission_id LIMIT $5`;
-
-const ROW = computed<{ doc: string | null; sealed_fields: string | null }>("s.doc, s.sealed_fields");
-const NO_ROW = computed<{ doc: string | null; sealed_fields: string | null }>("NULL AS doc, NULL AS sealed_fields");
-
-const lists = (name: string, chosen: string) => ({
-  bare: statement(
-    `list_publications_${name}`,
-    sql`SELECT ${pick(publications, "p")}, ${NO_ROW} FROM (${page(chosen).text}) AS p ORDER BY p.stamped_at, p.submission_id`,
-  ),
-  whole: statement(
-    `list_published_${name}`,
-    sql`SELECT ${pick(publications, "p")}, ${ROW} FROM (${page(chosen).text}) AS p
-      LEFT JOIN LATERAL (SELECT s.doc, s.sealed_fields FROM ${submissions} AS s
-        WHERE p.status = 'live' AND s.submission_id = p.submission_id) AS s ON true
-      ORDER BY p.stamped_at, p.submission_id`,
-  ),
-});
+const lists = (name: string, chosen: string) => {
+  const list = (title: string, content: typeof liveContent) =>
+    statement(
+      `list_${title}_${name}`,
+      sql`SELECT ${STAMP}, ${content} FROM ${publications} AS p
+        WHERE ${chosen} AND p.stamped_at >= $1 AND p.stamped_at < $2 AND (p.stamped_at, p.submission_id) > ($3, $4)
+        ORDER BY p.stamped_at, p.submission_id LIMIT $5`,
+    );
+  return { bare: list("publications", noContent), whole: list("published", liveContent) };
+};
 const ALL = lists("all", "true");
 const OF_INTAKE = lists("of_intake", "p.intake_id = $6");
 
@@ -54,9 +46,7 @@ const COUNT_OF_INTAKE = counting("of_intake", "p.intake_id = $4");
 
 const GET = statement(
   "get_publication",
-  sql`SELECT ${pick(publications, "p")}, ${ROW} FROM ${publications} AS p
-    LEFT JOIN ${submissions} AS s ON p.status = 'live' AND s.submission_id = p.submission_id
-    WHERE p.submission_id = $1`,
+  sql`SELECT ${STAMP}, ${liveContent} FROM ${publications} AS p WHERE p.submission_id = $1`,
 );
 const EARLIEST = statement(
   "earliest_publication",
@@ -69,30 +59,23 @@ const RESTAMP = statement(
        LIMIT $4 FOR UPDATE SKIP LOCKED)) RETURNING submission_id`,
 );
 
-type Columns = Row<typeof publications> & { doc: string | null; sealed_fields: string | null };
-
-function rowOf({ doc, sealed_fields, ...columns }: Columns): PublicationRow {
-  const publication = publicationOf(columns);
-  return doc === null ? publication : { ...publication, row: submissionRowOf({ doc, sealed_fields }) };
-}
-
 const ofIntake = ({ intakeId }: PublicationFilter): Value[] => (intakeId === undefined ? [] : [intakeId]);
 
 export function createPublications(db: Database): Publications {
   return {
     horizon: async () => (await db.read(HORIZON, []))[0]?.at ?? 0,
-    list: async (filter, { limit, after, rows }) => {
-      const chosen: Statement<Columns> = (filter.intakeId === undefined ? ALL : OF_INTAKE)[rows ? "whole" : "bare"];
+    list: async (filter, { limit, after, content }) => {
+      const chosen = (filter.intakeId === undefined ? ALL : OF_INTAKE)[content ? "whole" : "bare"];
       const { from = 0, until } = filter;
       const position = [after?.stampedAt ?? from, after?.submissionId ?? ""];
-      return (await db.read(chosen, [from, until, ...position, limit, ...ofIntake(filter)])).map(rowOf);
+      return (await db.read(chosen, [from, until, ...position, limit, ...ofIntake(filter)])).map(publicationOf);
     },
     count: async (filter, atMost) => {
       const chosen = filter.intakeId === undefined ? COUNT_ALL : COUNT_OF_INTAKE;
       const values = [filter.from ?? 0, filter.until, atMost, ...ofIntake(filter)];
       return (await db.read(chosen, values))[0]?.count ?? 0;
     },
-    get: async (submissionId) => (await db.read(GET, [submissionId])).map(rowOf)[0],
+    get: async (submissionId) => (await db.read(GET, [submissionId])).map(publicationOf)[0],
     earliest: async () => (await db.read(EARLIEST, []))[0]?.at ?? undefined,
     restamp: async (intakeId, to, limit) => {
       const from = to === "live" ? "withdrawn" : "live";

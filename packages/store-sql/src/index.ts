@@ -5,6 +5,7 @@ export { createIntakeList } from "./intakes.ts";
 export { createKeyList } from "./keys.ts";
 export { createHandoffs, createReviewLinks } from "./links.ts";
 export { type Migration, pendingAmong } from "./migrations.ts";
+export * from "./publication-rows.ts";
 export * from "./rows.ts";
 export { createSecretChecks } from "./secret-checks.ts";
 export {

@@ -18,7 +18,6 @@ import {
   type KeyWrite,
   laneOf,
   type NewJob,
-  type Publication,
   type ReviewLink,
   type Snapshot,
   type StoredIntake,
@@ -34,7 +33,6 @@ import type {
   handoffs,
   intakes,
   jobs,
-  publications,
   records,
   reviewLinks,
   submissions,
@@ -314,19 +312,3 @@ export const intakeOf = (row: IntakeColumns): StoredIntake => ({
 });
 
 /** What a change publishes, if anything. The store adds the time. */
-export function publicationToWrite({
-  tenant,
-  row,
-  publish,
-}: Change): Omit<Row<typeof publications>, "stamped_at"> | undefined {
-  const { submissionId, intakeId } = row.submission;
-  return publish && { submission_id: submissionId, tenant, intake_id: intakeId, status: publish };
-}
-
-export const publicationOf = (columns: Row<typeof publications>): Publication => ({
-  tenant: columns.tenant,
-  submissionId: columns.submission_id,
-  intakeId: columns.intake_id,
-  stampedAt: columns.stamped_at,
-  status: columns.status,
-});

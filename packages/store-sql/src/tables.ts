@@ -14,6 +14,7 @@ import type {
   JobKind,
   KeyedOperation,
   PublicationStatus,
+  PublishedContent,
   ReviewLink,
   Sealed,
   StoredIntake,
@@ -192,6 +193,8 @@ export const publications = table("publications", {
   intake_id: text(),
   stamped_at: int(),
   status: text<PublicationStatus>(),
+  /** Null once erased. */
+  content: nullable(json<PublishedContent>()),
 });
 
 export const incidents = table("incidents", {

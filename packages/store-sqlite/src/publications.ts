@@ -1,20 +1,12 @@
-import type {
-  Change,
-  Instant,
-  PublicationFilter,
-  PublicationPlace,
-  PublicationRow,
-  Publications,
-} from "@formbridge/core";
+import type { Change, Instant, PublicationFilter, PublicationPlace, Publications } from "@formbridge/core";
 import {
   columnsOf,
-  computed,
+  liveContent,
+  noContent,
   publicationOf,
   publications,
   publicationToWrite,
   type Row,
-  submissionRowOf,
-  submissions,
 } from "@formbridge/store-sql";
 import type { Database, Statement } from "better-sqlite3";
 import { answer } from "./failures.ts";
@@ -25,7 +17,8 @@ import type { Writer } from "./writer.ts";
 export function createPublicationWriter(db: Database): (change: Change, at: Instant) => void {
   const put = prepareInsert(db, publications, {
     columns: columnsOf(publications),
-    conflict: "ON CONFLICT (submission_id) DO UPDATE SET stamped_at = excluded.stamped_at, status = excluded.status",
+    conflict:
+      "ON CONFLICT (submission_id) DO UPDATE SET stamped_at = excluded.stamped_at, status = excluded.status, content = excluded.content",
   });
   return (change, at) => {
     const row = publicationToWrite(change);
@@ -33,11 +26,8 @@ export function createPublicationWriter(db: Database): (change: Change, at: Inst
   };
 }
 
-type Columns = Row<typeof publications> & { doc: string | null; sealed_fields: string | null };
-
-const ROW = computed<{ doc: string | null; sealed_fields: string | null }>("s.doc, s.sealed_fields");
-const NO_ROW = computed<{ doc: string | null; sealed_fields: string | null }>("NULL AS doc, NULL AS sealed_fields");
-const JOINED = sql`LEFT JOIN ${submissions} AS s ON p.status = 'live' AND s.submission_id = p.submission_id`.text;
+type Columns = Row<typeof publications>;
+const STAMP = pick(publications, "p", ...columnsOf(publications, "content"));
 
 export function createPublications(
   db: Database,
@@ -50,10 +40,7 @@ export function createPublications(
     return known;
   }
   const earliest = db.prepare<[], number | null>(sql`SELECT min(stamped_at) FROM ${publications}`.text).pluck();
-  const get = prepare(
-    db,
-    sql`SELECT ${pick(publications, "p")}, ${ROW} FROM ${publications} AS p ${JOINED} WHERE p.submission_id = ?`,
-  );
+  const get = prepare(db, sql`SELECT ${STAMP}, ${liveContent} FROM ${publications} AS p WHERE p.submission_id = ?`);
   const restamp = db.prepare(
     `UPDATE publications SET status = ?, stamped_at = ? WHERE submission_id IN (
        SELECT submission_id FROM publications WHERE intake_id = ? AND status = ? LIMIT ?)`,
@@ -61,16 +48,14 @@ export function createPublications(
   return {
     // A transaction reads the clock and commits synchronously, so no read happens in between.
     horizon: () => answer(now),
-    list: (filter, { limit, after, rows }) =>
+    list: (filter, { limit, after, content }) =>
       answer(() => {
         const { conditions, values } = conditionsOf(filter, after);
-        const page = `SELECT * FROM publications WHERE ${conditions} ORDER BY stamped_at, submission_id LIMIT ?`;
-        const { text } = rows
-          ? sql`SELECT ${pick(publications, "p")}, ${ROW} FROM (${page}) AS p ${JOINED} ORDER BY p.stamped_at, p.submission_id`
-          : sql`SELECT ${pick(publications, "p")}, ${NO_ROW} FROM (${page}) AS p`;
+        const { text } = sql`SELECT ${STAMP}, ${content ? liveContent : noContent} FROM ${publications} AS p
+          WHERE ${conditions} ORDER BY stamped_at, submission_id LIMIT ?`;
         return statement(text)
           .all(...values, limit)
-          .map(rowOf);
+          .map(publicationOf);
       }),
     count: (filter, atMost) =>
       answer(() => {
@@ -86,7 +71,7 @@ export function createPublications(
     get: (submissionId) =>
       answer(() => {
         const found = get.get(submissionId);
-        return found && rowOf(found);
+        return found && publicationOf(found);
       }),
     earliest: () => answer(() => earliest.get() ?? undefined),
     restamp: (intakeId, to, limit) =>
@@ -102,9 +87,4 @@ function conditionsOf({ intakeId, from, until }: PublicationFilter, after?: Publ
   } else if (from !== undefined) parts.push(["stamped_at >= ?", from]);
   const conditions = parts.map(([condition]) => condition).join(" AND ");
   return { conditions, values: parts.flatMap(([, ...values]) => values) };
-}
-
-function rowOf({ doc, sealed_fields, ...columns }: Columns): PublicationRow {
-  const publication = publicationOf(columns);
-  return doc === null ? publication : { ...publication, row: submissionRowOf({ doc, sealed_fields }) };
 }

@@ -136,8 +136,9 @@ const schema: Migration = {
       tenant         TEXT NOT NULL,
       intake_id      TEXT NOT NULL,
       stamped_at     INTEGER NOT NULL,
-      status         TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
+      status         TEXT NOT NULL,
+      content        TEXT
+    ) STRICT;
     CREATE INDEX publications_by_stamp ON publications (stamped_at, submission_id);
     CREATE INDEX publications_by_intake ON publications (intake_id, stamped_at, submission_id);
     CREATE INDEX publications_by_status ON publications (intake_id, status);

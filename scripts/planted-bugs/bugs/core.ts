@@ -263,6 +263,30 @@ export const CORE: readonly PlantedBug[] = [
     caughtBy: ["test/contract/expiry.test.ts"],
   },
   {
+    name: "core-tombstone-of-nothing-new",
+    breaks: "An erased submission stays among the published ones.",
+    file: "packages/core/src/domain/publishing.ts",
+    edits: [
+      {
+        find: 'return before.erasedAt === undefined ? { status: "erased" } : undefined;',
+        replace: "return undefined;",
+      },
+    ],
+    caughtBy: ["test/contract/oai.test.ts"],
+  },
+  {
+    name: "core-harvest-of-this-second",
+    breaks: "A harvest lists a part of the running second, and the next one lists that part again.",
+    file: "packages/core/src/operations/read/published.ts",
+    edits: [
+      {
+        find: "Math.floor((await deps.backend.publications.horizon()) / SECOND) * SECOND",
+        replace: "await deps.backend.publications.horizon()",
+      },
+    ],
+    caughtBy: ["test/contract/oai.test.ts"],
+  },
+  {
     name: "core-incident-per-event",
     breaks: "An attack that goes on is an incident with every flush.",
     file: "packages/core/src/domain/alarms/incident.ts",

@@ -240,4 +240,11 @@ export const SQLITE: readonly PlantedBug[] = [
     ],
     caughtBy: [CONFORMANCE, "packages/store-postgres/test/conformance.test.ts"],
   },
+  {
+    name: "sqlite-erased-content-kept",
+    breaks: "A tombstone still has the content of the record that was erased.",
+    file: "packages/store-sqlite/src/publications.ts",
+    edits: [{ find: ", content = excluded.content", replace: "" }],
+    caughtBy: ["test/contract/oai.test.ts"],
+  },
 ];

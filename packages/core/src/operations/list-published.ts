@@ -48,7 +48,7 @@ export async function listPublished(
   const filter = filterFor(query, horizon);
   const limit = settings.harvestPageSize;
   const after = begun.after === undefined ? {} : { after: placeOf(begun.after) };
-  const rows = await backend.publications.list(filter, { limit: limit + 1, ...after, rows: call.content });
+  const rows = await backend.publications.list(filter, { limit: limit + 1, ...after, content: call.content });
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   const cursor = begun.cursor + shown.length;

@@ -1,6 +1,5 @@
 import type { Instant } from "../domain/instant.ts";
 import type { Publication } from "../domain/publishing.ts";
-import type { SubmissionRow } from "./store.ts";
 
 export interface PublicationFilter {
   /** Only of this intake. */
@@ -17,14 +16,10 @@ export interface PublicationPlace {
   submissionId: string;
 }
 
-export interface PublicationRow extends Publication {
-  /** For a live one, if requested. */
-  row?: SubmissionRow;
-}
-
 /**
  * Published submissions of the whole deployment, in order of change. They are written by `Store.commit`
  * (`Change.publish`), stamped by the store's clock in that transaction, and never removed, even if the submission is.
+ * The content of an erased one is gone; that of a withdrawn one is kept for its return and not shown.
  */
 export interface Publications {
   /**
@@ -32,15 +27,15 @@ export interface Publications {
    * list read after this call that ends before it misses nothing.
    */
   horizon(): Promise<Instant>;
-  /** By stamp and id, starting after a position. The cost depends on the page size only. */
+  /** By stamp and id, starting after a position, with their content if requested. The cost depends on the page size only. */
   list(
     filter: PublicationFilter,
-    page: { limit: number; after?: PublicationPlace; rows: boolean },
-  ): Promise<PublicationRow[]>;
+    page: { limit: number; after?: PublicationPlace; content: boolean },
+  ): Promise<Publication[]>;
   /** The number of matches, counted up to `atMost`. */
   count(filter: PublicationFilter, atMost: number): Promise<number>;
   /** Undefined if the submission was never published. */
-  get(submissionId: string): Promise<PublicationRow | undefined>;
+  get(submissionId: string): Promise<Publication | undefined>;
   /** The earliest stamp; undefined if nothing was ever published. */
   earliest(): Promise<Instant | undefined>;
   /**

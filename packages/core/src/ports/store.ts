@@ -4,6 +4,7 @@ import type { Hash } from "../domain/hashing.ts";
 import type { KeyRecord, KeyRef } from "../domain/idempotency/key-record.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { NewJob } from "../domain/job.ts";
+import type { Publishing } from "../domain/publishing.ts";
 import type { ReviewLink } from "../domain/review/review-link.ts";
 import type { Sealed } from "../domain/sealed.ts";
 import type { SideRow } from "../domain/side-row.ts";
@@ -54,8 +55,8 @@ export interface Change {
    * All its hand-offs and review links are removed, and idempotency records are erased as by `erase`. Tokens stay.
    */
   redact?: readonly ChainedEvent[];
-  /** The submission's publication (`Publications`) has this status from now on, stamped with the time of the commit. */
-  publish?: "live" | "erased";
+  /** The submission's publication (`Publications`) is this from now on, stamped with the time of the commit. */
+  publish?: Publishing;
 }
 
 export interface Loaded {

@@ -132,7 +132,7 @@ const TABLES = `
   -- Kept after their submissions are gone: harvesters that have seen a record must learn that it was deleted.
   CREATE TABLE formbridge.publications (
     submission_id text COLLATE "C" PRIMARY KEY, tenant text COLLATE "C" NOT NULL, intake_id text COLLATE "C" NOT NULL,
-    stamped_at bigint NOT NULL, status text COLLATE "C" NOT NULL
+    stamped_at bigint NOT NULL, status text COLLATE "C" NOT NULL, content text
   );
   CREATE INDEX publications_by_stamp ON formbridge.publications (stamped_at, submission_id);
   CREATE INDEX publications_by_intake ON formbridge.publications (intake_id, stamped_at, submission_id);

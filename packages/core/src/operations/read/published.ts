@@ -1,8 +1,5 @@
-import type { Hash } from "../../domain/hashing.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
-import { isPublished, type PublishedContent, publishedContent } from "../../domain/publishing.ts";
-import type { PublicationRow } from "../../ports/publications.ts";
+import { isPublished, type Publication, type PublishedContent } from "../../domain/publishing.ts";
 import type { Context } from "../context.ts";
 
 /** A published submission as shown to everyone. */
@@ -27,40 +24,17 @@ export async function harvestHorizon({ deps }: Context): Promise<Instant> {
 }
 
 /** When an intake is no longer published, its records disappear at once, before their tombstones are stamped. */
-export async function showPublished(context: Context, rows: readonly PublicationRow[]): Promise<PublishedRecord[]> {
-  const open = await openIntakes(
-    context,
-    rows.map(({ intakeId }) => intakeId),
-  );
-  const definitions = await definitionsOf(context, rows);
-  return rows.map(({ submissionId, intakeId, stampedAt, status, row }) => {
-    const isDeleted = status !== "live" || !open.has(intakeId);
-    const submission = isDeleted ? undefined : row?.submission;
-    const intake = submission && definitions.get(submission.definition);
-    const content =
-      submission?.state === "finalized" && intake !== undefined ? publishedContent(submission, intake) : undefined;
-    return { submissionId, intakeId, stampedAt, isDeleted, ...(content && { content }) };
-  });
-}
-
-/** Those that are published now. */
-async function openIntakes({ deps }: Context, intakeIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const open = new Set<string>();
-  for (const intakeId of new Set(intakeIds)) {
+export async function showPublished(
+  { deps }: Context,
+  publications: readonly Publication[],
+): Promise<PublishedRecord[]> {
+  const isOpen = new Map<string, boolean>();
+  for (const intakeId of new Set(publications.map((one) => one.intakeId))) {
     const stored = await deps.backend.intakes.get(intakeId);
-    if (stored !== undefined && isPublished(stored.definition)) open.add(intakeId);
+    isOpen.set(intakeId, stored !== undefined && isPublished(stored.definition));
   }
-  return open;
-}
-
-/** What the submissions of a page were filled in by: few definitions, however many submissions. */
-async function definitionsOf(
-  { catalog }: Context,
-  rows: readonly PublicationRow[],
-): Promise<ReadonlyMap<Hash, CompiledIntake>> {
-  const found = new Map<Hash, CompiledIntake>();
-  for (const digest of new Set(rows.flatMap(({ row }) => (row === undefined ? [] : [row.submission.definition])))) {
-    found.set(digest, await catalog.byDigest(digest));
-  }
-  return found;
+  return publications.map(({ submissionId, intakeId, stampedAt, status, content }) => {
+    const isDeleted = status !== "live" || isOpen.get(intakeId) !== true;
+    return { submissionId, intakeId, stampedAt, isDeleted, ...(!isDeleted && content && { content }) };
+  });
 }

@@ -71,7 +71,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   const row = closeRow(deps.sealer, after, intake);
   const files = collecting(before, after, { now: input.now, policy: deps.settings.policy, events: decision.events });
   const lapse = lapsing(before, after, deps.settings.policy);
-  const published = publishing(before, after, intake);
+  const publish = publishing(before, after, { stored: row.submission, intake });
   const change: Change = {
     tenant: before.tenant,
     expect: expectation(input, deps),
@@ -87,7 +87,7 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
     dropJobs: [...(decision.dropJobs ?? []), ...files.dropJobs, ...lapse.dropJobs],
     ...(decision.erases && { erase: true }),
     ...(decision.redacts && { redact: decision.redacts }),
-    ...(published && { publish: published }),
+    ...(publish && { publish }),
   };
   const commit = () => commitTimed(deps, change);
   const about = { "submission.id": after.submissionId, "token.version": after.version };
