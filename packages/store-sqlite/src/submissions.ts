@@ -30,16 +30,17 @@ export function createSubmissions(db: Database): Submissions {
     return known;
   }
   const counts = new Map<string, Statement<(string | number)[], number>>();
+  /** At most this many of each branch. */
   function counted(filter: SubmissionFilter, branches: readonly Condition[], atMost: number): number {
     if (branches.length === 0) return 0;
     const rest = conditionsOf(filter, {});
-    const found = branches
-      .map((branch) => `SELECT * FROM (SELECT 1 FROM submissions WHERE ${branch.sql} ${rest.sql} LIMIT ?)`)
-      .join(" UNION ALL ");
-    const text = `SELECT count(*) FROM (${found} LIMIT ?)`;
+    const parts = branches.map(
+      (branch) => `(SELECT count(*) FROM (SELECT 1 FROM submissions WHERE ${branch.sql} ${rest.sql} LIMIT ?))`,
+    );
+    const text = `SELECT ${parts.join(" + ")}`;
     const count = counts.get(text) ?? db.prepare<(string | number)[], number>(text).pluck();
     counts.set(text, count);
-    return count.get(...branches.flatMap((branch) => [...branch.values, ...rest.values, atMost]), atMost) ?? 0;
+    return count.get(...branches.flatMap((branch) => [...branch.values, ...rest.values, atMost])) ?? 0;
   }
 
   return {
@@ -61,7 +62,7 @@ export function createSubmissions(db: Database): Submissions {
       answer(() => {
         const { expiredBefore, ...stored } = filter;
         if (filter.states === undefined || expiredBefore === undefined)
-          return counted(stored, branchesOf(stored), atMost);
+          return Math.min(atMost, counted(stored, branchesOf(stored), atMost));
         // Deadlines aren't in the index of states: subtract the few that are overdue, rather than read every row.
         const overdue = overdueIn(filter.tenant, expiredBefore);
         const hidden = counted(stored, [within(overdue, filter.states)], ALL);
