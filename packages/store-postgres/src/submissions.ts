@@ -8,49 +8,73 @@ import { pick, sql, statement } from "./sql.ts";
 const REST = `($5::text[] IS NULL OR c.intake_id || '' = ANY ($5)) AND ($6::text IS NULL OR c.created_by = $6)
            AND ($7::bigint IS NULL OR c.created_at >= $7) AND ($8::bigint IS NULL OR c.created_at < $8)`;
 
+interface Direction {
+  beyond: "<" | ">";
+  bound: ">=" | "<=";
+  order: "DESC" | "ASC";
+}
+const DESCENDING: Direction = { beyond: "<", bound: ">=", order: "DESC" };
+const ASCENDING: Direction = { beyond: ">", bound: "<=", order: "ASC" };
+
+interface Scanned {
+  name: string;
+  /** What a value is compared with; it is the second column of an index of the tenant. Absent: rows are few, and sorted. */
+  column?: "state" | "intake_id" | "created_by";
+  also?: string;
+}
+
 /**
  * A filter of several values becomes one scan per value, each of which follows its index from the page's position and stops at the
- * limit: a page costs the same however many rows match. `$3` has the values.
+ * limit: a page costs the same however many rows match. With a plain equality the planner could follow the primary key instead, and
+ * would read the whole table for a value that is rare; so the order names the column, and a range takes the place of the equality.
  */
-const listBy = (name: string, chosen: string, { beyond, order }: Direction) =>
+function scan({ column, also = "true" }: Scanned, { beyond, bound, order }: Direction): string {
+  // Of an expression there is no index to follow.
+  const [chosen, places] = column
+    ? [
+        `c.${column} ${bound} value AND (c.${column}, c.submission_id) ${beyond} (value, $4)`,
+        `c.${column} ${order}, c.submission_id ${order}`,
+      ]
+    : [`value IS NOT NULL AND c.submission_id || '' ${beyond} $4`, `c.submission_id || '' ${order}`];
+  return `WHERE c.tenant = $1 AND ${chosen} AND ${also} AND ${REST} ORDER BY ${places} LIMIT $2`;
+}
+
+/** `$2` is the limit, `$3` has the values, `$4` is the position. */
+const listBy = (scanned: Scanned, direction: Direction) =>
   statement(
-    `list_submissions_${name}_${order.toLowerCase()}`,
+    `list_submissions_${scanned.name}_${direction.order.toLowerCase()}`,
     sql`SELECT ${pick(submissions, "s", "doc", "sealed_fields")} FROM (
       SELECT f.submission_id FROM unnest($3::text[]) AS value CROSS JOIN LATERAL (
-        SELECT c.submission_id FROM ${submissions} AS c
-         WHERE c.tenant = $1 AND ${chosen} AND c.submission_id ${beyond} $4
-           AND ${REST}
-         ORDER BY c.submission_id ${order} LIMIT $2) AS f
-       ORDER BY f.submission_id ${order} LIMIT $2) AS page
+        SELECT c.submission_id FROM ${submissions} AS c ${scan(scanned, direction)}) AS f
+       ORDER BY f.submission_id ${direction.order} LIMIT $2) AS page
       JOIN ${submissions} AS s ON s.submission_id = page.submission_id
-     ORDER BY page.submission_id ${order}`,
+     ORDER BY page.submission_id ${direction.order}`,
   );
 
 /** Without a name: a plan for the given values skips the filters that aren't there, and reads the index alone. */
-const countBy = (_name: string, chosen: string) =>
+const countBy = (scanned: Scanned) =>
   statement(
     "",
     sql`SELECT ${computed<{ count: number }>("count(*)::int AS count")} FROM (
       SELECT 1 FROM unnest($3::text[]) AS value CROSS JOIN LATERAL (
-        SELECT 1 FROM ${submissions} AS c
-         WHERE c.tenant = $1 AND ${chosen} AND c.submission_id > $4 AND ${REST} LIMIT $2) AS f
+        SELECT 1 FROM ${submissions} AS c ${scan(scanned, ASCENDING)}) AS f
        LIMIT $2) AS counted`,
   );
 
-interface Direction {
-  beyond: "<" | ">";
-  order: "DESC" | "ASC";
-}
-const scans = <Made>(make: (name: string, chosen: string) => Made) => ({
-  byState: make("by_state", "c.state = value"),
-  byStateInTime: make("by_state_in_time", "c.state = value AND NOT (c.editable AND c.expires_at < $9)"),
-  overdue: make("overdue", "value IS NOT NULL AND c.editable AND c.expires_at < $9"),
-  byIntake: make("by_intake", "c.intake_id = value"),
-  byCreator: make("by_creator", "c.created_by = value"),
+const scans = <Made>(make: (scanned: Scanned) => Made) => ({
+  byState: make({ name: "by_state", column: "state" }),
+  byStateInTime: make({
+    name: "by_state_in_time",
+    column: "state",
+    also: "NOT (c.editable AND c.expires_at < $9)",
+  }),
+  overdue: make({ name: "overdue", also: "c.editable AND c.expires_at < $9" }),
+  byIntake: make({ name: "by_intake", column: "intake_id" }),
+  byCreator: make({ name: "by_creator", column: "created_by" }),
 });
-const NEWEST_FIRST = scans((name, chosen) => listBy(name, chosen, { beyond: "<", order: "DESC" }));
-const OLDEST_FIRST = scans((name, chosen) => listBy(name, chosen, { beyond: ">", order: "ASC" }));
-const COUNTS = scans(countBy);
+export const NEWEST_FIRST = scans((scanned) => listBy(scanned, DESCENDING));
+export const OLDEST_FIRST = scans((scanned) => listBy(scanned, ASCENDING));
+export const COUNTS = scans(countBy);
 
 /** Skips from tenant to tenant in the index, however many submissions each has. */
 const TENANTS = statement(

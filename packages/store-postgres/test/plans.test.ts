@@ -5,6 +5,7 @@ import { createMigratedDatabase, type TestDatabase } from "../../../test/support
 import { commitBatch, writtenOf } from "../src/commit-statement.ts";
 import { connectionSettings } from "../src/database.ts";
 import * as loads from "../src/load.ts";
+import { COUNTS, NEWEST_FIRST, OLDEST_FIRST } from "../src/submissions.ts";
 import { optionsFor } from "./open.ts";
 
 const { creation, update, keyWrite, newHandoff, newReviewLink, HOUR } = fixtures;
@@ -56,6 +57,50 @@ describe("a plan that is made before there are rows", () => {
     expect(plan).not.toContain("Seq Scan");
     // Indexes that begin with the tenant are for lists.
     expect(plan).not.toMatch(/submissions_by_(tenant|state|intake|creator)/);
+  });
+});
+
+describe("a list of submissions that are all in one state, of one intake and creator", () => {
+  const change = creation({ at: 0 });
+  const { tenant, submissionId } = change.row.submission;
+  beforeAll(async () => {
+    const { commit, values } = commitBatch([writtenOf(change)]);
+    await client.query({ text: commit.text, values });
+    // The planner expects to find any state on the first page of the primary key. Nothing was vacuumed.
+    await client.query(`INSERT INTO formbridge.submissions
+      SELECT (jsonb_populate_record(s, jsonb_build_object('submission_id', s.submission_id || lpad(n::text, 6, '0')))).*
+        FROM formbridge.submissions AS s, generate_series(1, 20000) AS n
+       WHERE s.submission_id = '${submissionId}'`);
+    await client.query("ANALYZE formbridge.submissions");
+  });
+
+  const LISTS = [NEWEST_FIRST, OLDEST_FIRST].flatMap((direction) => Object.entries(direction));
+  const INDEX: Record<string, string> = {
+    byState: "submissions_by_state",
+    byStateInTime: "submissions_by_state",
+    overdue: "submissions_expiring",
+    byIntake: "submissions_by_intake",
+    byCreator: "submissions_by_creator",
+  };
+
+  it.each(LISTS)("follows the index of its filter: %s", async (name, { text }) => {
+    const values = [tenant, 50, ["draft", "expired"], "sub_5", null, null, null, null, 0];
+    const given = values.slice(0, new Set(text.match(/\$\d+/g)).size);
+    for (const mode of ["force_generic_plan", "force_custom_plan"]) {
+      await client.query(`SET plan_cache_mode = ${mode}`);
+      const { rows } = await client.query({ text: `EXPLAIN ${text}`, values: given });
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).toMatch(new RegExp(`${INDEX[name]} on submissions c\\b`));
+      expect(plan).not.toContain("submissions_pkey on submissions c");
+    }
+    await client.query("RESET plan_cache_mode");
+  });
+
+  it.each(Object.entries(COUNTS))("is counted by the index of its filter: %s", async (name, { text }) => {
+    const values = [tenant, 50, ["draft", "expired"], "", null, null, null, null, 0];
+    const given = values.slice(0, new Set(text.match(/\$\d+/g)).size);
+    const { rows } = await client.query({ text: `EXPLAIN ${text}`, values: given });
+    expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toMatch(new RegExp(`${INDEX[name]} on submissions c\\b`));
   });
 });
 
