@@ -35,7 +35,17 @@ it("[LISTS-EXPORT] a list is sent whole, with the items of its pages, whatever t
   const half = await server.call("GET", "/submissions?intakeId=forms&limit=5", { key: server.adminKey });
   expect(await lines(`/submissions?pageToken=${half.body.nextPageToken}`)).toEqual(page.body.items.slice(5));
   expect(await lines("/submissions?intakeId=none")).toEqual([]);
-  for (const path of ["/events", "/intakes", "/keys", "/webhooks", "/reviews", "/deliveries"]) {
+  for (const path of [
+    "/events",
+    "/intakes",
+    "/keys",
+    "/webhooks",
+    "/reviews",
+    "/deliveries",
+    "/handoffs",
+    "/incidents",
+    "/blocks",
+  ]) {
     const { items } = (await server.call("GET", `${path}?limit=1000`, { key: server.adminKey })).body;
     expect(await lines(`${path}?limit=2`)).toEqual(items);
   }

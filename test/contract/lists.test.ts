@@ -161,6 +161,28 @@ describe("pages", () => {
     }
   });
 
+  it("[LISTS-TOKEN-OTHER-LIST] [LISTS-LIMIT-DEFAULT] every list refuses the token of another, and a limit outside 1 to 1,000", async () => {
+    const { nextPageToken: token } = (await list("limit=1")).body;
+    const others = [
+      "events",
+      "reviews",
+      "keys",
+      "intakes",
+      "handoffs",
+      "webhooks",
+      "incidents",
+      "blocks",
+      "deliveries",
+    ];
+    for (const name of others) {
+      const statusOf = async (query: string): Promise<number> =>
+        (await server.call("GET", `/${name}?${query}`, { key: server.adminKey })).status;
+      const statuses = await Promise.all(["limit=1", "limit=1000"].map(statusOf));
+      const refusals = await Promise.all([`pageToken=${token}`, "limit=0", "limit=1001", "limit=1.5"].map(statusOf));
+      expect([name, statuses, refusals]).toEqual([name, [200, 200], [400, 400, 400, 400]]);
+    }
+  });
+
   it("[LISTS-TOKEN-STATELESS] a token from before a restart works after it; one of another secret does not", async () => {
     const folder = tempFolder();
     const env = { FORMBRIDGE_DATA: folder.path };

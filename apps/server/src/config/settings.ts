@@ -315,7 +315,7 @@ export const SETTINGS = {
   ),
   FORMBRIDGE_AUDIT_FLUSH_MS: ms(5_000, "how often read audits are written"),
   FORMBRIDGE_PAGE_TOKEN_TTL_MS: ms(86_400_000, "how long a page token lives"),
-  FORMBRIDGE_LIST_COUNT_LIMIT: count(5_000, "how many items of a list are counted; beyond, its total is an estimate"),
+  FORMBRIDGE_LIST_COUNT_LIMIT: count(1_000, "how many items of a list are counted; beyond, its total is an estimate"),
   FORMBRIDGE_OAI_NAME: { kind: "text", fallback: "FormBridge", help: "what the repository at /oai is called" },
   FORMBRIDGE_OAI_DOMAIN: {
     kind: "text",
