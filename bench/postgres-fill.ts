@@ -41,13 +41,9 @@ export async function fillWithoutIndexes(
   const dropped = both.map((row) => row.dropped);
   const built = both.map((row) => row.built);
   const settings = ["SET synchronous_commit = off", "SET maintenance_work_mem = '1GB'", "SET work_mem = '256MB'"];
+  await postgres.run(databaseUrl, [...settings, ...dropped, fill, ...built].join(";\n"));
   const names = tables.map((name) => `formbridge.${name}`);
-  // The server's own ANALYZE holds a snapshot, and beside it VACUUM can't mark the new pages as visible to all.
-  const alone = names.map((name) => `ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
-  const together = names.map((name) => `ALTER TABLE ${name} RESET (autovacuum_enabled)`);
-  await postgres.run(databaseUrl, [...settings, ...alone, ...dropped, fill, ...built].join(";\n"));
   await postgres.run(databaseUrl, `VACUUM (ANALYZE) ${names.join(", ")}`);
-  await postgres.run(databaseUrl, together.join(";\n"));
   await postgres.run(databaseUrl, "CHECKPOINT");
 }
 
