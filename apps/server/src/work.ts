@@ -1,9 +1,18 @@
 import { startWorker, type Worker } from "@formbridge/worker";
 import type { Logger } from "pino";
+import { CircuitOpen } from "./breaker/breaker.ts";
 import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { createLoggers } from "./logger.ts";
 import { startTelemetry, telemetryFor } from "./telemetry.ts";
+
+/** Loops poll all the time: while the store is down, which has a line of its own, they would bury everything else. */
+export const logFailedTasks =
+  (logger: Logger) =>
+  (task: string, error: unknown): void => {
+    const level = error instanceof CircuitOpen ? "debug" : "error";
+    logger[level]({ err: error, task }, "background task failed");
+  };
 
 export function startWorkerOn(
   { operations, backend, wakeups }: Core,
@@ -22,7 +31,7 @@ export function startWorkerOn(
     sweepIntervalMs: config.sweepIntervalMs,
     sweepBatch: config.settings.sweepBatch,
     auditFlushMs: config.auditFlushMs,
-    onError: (task, error) => logger.error({ err: error, task }, "background task failed"),
+    onError: logFailedTasks(logger),
   });
 }
 

@@ -23,8 +23,15 @@ export interface BreakerOptions {
   later?: (task: () => void, ms: number) => () => void;
 }
 
+/** The circuit is open, so the call was not made. */
+export class CircuitOpen extends StoreDown {
+  constructor(detail: string) {
+    super(`not asked, since it is down: ${detail}`, "not_applied");
+  }
+}
+
 export interface Breaker {
-  /** Makes the call, or throws `StoreDown` without making it. */
+  /** Makes the call, or throws `CircuitOpen` without making it. */
   guard<Result>(access: Access, call: () => Promise<Result>): Promise<Result>;
   /** Probes the backend, with the timeout of a probe. While a circuit is open, returns the last probe's result. */
   health(): Promise<Health>;
@@ -123,7 +130,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
     guard(access, call) {
       if (circuits.read.isOpen() || circuits[access].isOpen()) {
         notes.rejected?.(access);
-        return Promise.reject(new StoreDown(`not asked, since it is down: ${known.detail ?? ""}`, "not_applied"));
+        return Promise.reject(new CircuitOpen(known.detail ?? ""));
       }
       return circuits[access].run(call);
     },
