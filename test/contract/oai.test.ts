@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everythingStored } from "../support/at-rest.ts";
 import { startTestServer, type TestServer } from "../support/harness.ts";
+import { expectRefusal } from "../support/moves.ts";
 import { Answers, all, dateOf, errorOf, finalize, identifiers, library, resumption } from "../support/oai.ts";
 
 const SECOND = 1000;
@@ -145,7 +146,9 @@ describe("records", () => {
     }
     expect(all(await oai("verb=ListMetadataFormats"), "metadataPrefix")).toEqual(["oai_dc", "formbridge"]);
     expect((await server.call("PUT", "/oai")).status).toBe(405);
-    expect((await server.call("POST", "/oai", { body: { verb: "Identify" } })).status).toBe(415);
+    const json = await server.call("POST", "/oai", { body: { verb: "Identify" } });
+    expectRefusal(json, 415, "unsupported_media_type");
+    expect(json.body.error.message).toMatch("application/x-www-form-urlencoded");
   });
 
   it("[OAI-PAGES] [OAI-PAGE-SIZE] cursor counts what came before, and an empty token closes the list", async () => {

@@ -43,6 +43,9 @@ export function registerHarvestEndpoint(app: FastifyInstance, { binding, atOnce,
     scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, (_request, body, done) =>
       done(null, body),
     );
+    scope.addContentTypeParser("*", (_request, _payload, done) =>
+      done(new ContractError("unsupported_media_type", "The body must be application/x-www-form-urlencoded.")),
+    );
     scope.get(HARVEST_PATH, (request, reply) => serve(request.url.split("?").slice(1).join("?"), reply));
     scope.post(HARVEST_PATH, (request, reply) => serve(String(request.body ?? ""), reply));
     scope.get(`${HARVEST_PATH}/${binding.schema.file}`, (_request, reply) =>
