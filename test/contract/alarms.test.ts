@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMailbox, handOff, type Mailbox, visit } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
 import { AGENT, create, created, eventsOf, expectRefusal, read, setFields } from "../support/moves.ts";
+import { gated, reject, reviewerKey, submitted } from "../support/reviews.ts";
 import { createScriptedCourier, type ScriptedCourier } from "../support/scripted-courier.ts";
 
 const MINUTE = 60_000;
@@ -184,6 +185,14 @@ describe("each alarm is raised by its attack and not by similar harmless traffic
     await setFields(server, late.resumeToken, { name: "bot" });
     expect(await about(late)).toEqual([]);
     expect((await about(early)).map(({ kind }) => kind)).toEqual(["agent_after_handoff"]);
+  });
+
+  it("[ALARMS-TRIP] agent_after_handoff: an agent may correct at once what a reviewer has rejected", async () => {
+    const made = await submitted(server, await gated(server, [{ name: "lead", reviewers: { ids: ["tara"] } }]));
+    expect((await reject(server, made.submissionId, await reviewerKey(server, "tara"))).body.state).toBe("rejected");
+    const { resumeToken } = (await read(server, made.submissionId, server.adminKey)).body;
+    expect((await setFields(server, resumeToken, { name: "bot" })).status).toBe(200);
+    expect(await about(made)).toEqual([]);
   });
 });
 

@@ -114,11 +114,14 @@ function measured(
   submission: Submission,
   ofToken: (kind: AlarmKind, member: string, figure?: number) => Signal[],
 ): Signal[] {
-  const { updatedAt, lastUsedAt = 0, createdIn, humanSince, completedHandoff } = submission;
+  const { state, updatedAt, lastUsedAt = 0, createdIn, humanSince, completedHandoff } = submission;
   const idleMs = at - Math.max(updatedAt, lastUsedAt);
   const isElsewhere = country !== undefined && createdIn !== undefined && country !== createdIn;
-  // Once the human says that their part is done, it is the agent's turn.
-  const isTheirTurn = humanSince !== undefined && (completedHandoff === undefined || completedHandoff.at < humanSince);
+  // Once the human says that their part is done, or a reviewer has sent it back, it is the agent's turn.
+  const isTheirTurn =
+    humanSince !== undefined &&
+    state !== "rejected" &&
+    (completedHandoff === undefined || completedHandoff.at < humanSince);
   const sinceMs = isTheirTurn && writer === "agent" ? at - humanSince : MAX_AFTER_HANDOFF_MS;
   return [
     ...(idleMs > MIN_DORMANT_MS ? ofToken("dormant_token", "use", idleMs) : []),
