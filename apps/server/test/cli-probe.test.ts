@@ -117,7 +117,7 @@ const FAULTS = 10;
 
 describe.each(["sqlite", "postgres"] as const)("chaos on %s", (store) => {
   it("[RUNNING-CLI-CHAOS] makes every fault on a staging server, which keeps its promises and has nothing open after it", async () => {
-    const env = { FORMBRIDGE_STAGING: "on", FORMBRIDGE_RATE_LIMIT: "on" };
+    const env = { FORMBRIDGE_STAGING: "on", FORMBRIDGE_RATE_LIMIT: "on", FORMBRIDGE_ALARM_FAILED_LOOKUPS: "5/1m" };
     const { server, run } = await serving({ store, env, fakeClock: false });
     const { code, stdout, stderr } = await run("chaos");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -130,6 +130,10 @@ describe.each(["sqlite", "postgres"] as const)("chaos on %s", (store) => {
     expect(rows.length).toBeGreaterThan(FAULTS);
     for (const [, tried] of rows) expect(Number(tried)).toBeGreaterThan(2);
     expect(new Set(await statesOf(server, "probe"))).toEqual(new Set(["finalized", "cancelled"]));
+    // Whoever guesses tokens has no key, and so the server watches their address.
+    await server.server.core.operations.flushAudit();
+    const guesses = await server.call("GET", "/incidents?kind=failed_lookups", { key: server.adminKey });
+    expect(guesses.body.items).toHaveLength(1);
   });
 });
 

@@ -13,6 +13,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Instead of the probe's own. */
   key?: string;
+  /** Sent without any key. */
+  anonymous?: true;
 }
 
 /** One request, tried once: a retry would hide what a probe is looking for. Throws if no answer comes. */
@@ -26,7 +28,7 @@ export interface Server {
 }
 
 export function createCalls({ url, key: own, timeoutMs }: Server): Call {
-  return async (method, path, { body, raw, headers = {}, key = own } = {}) => {
+  return async (method, path, { body, raw, headers = {}, key = own, anonymous } = {}) => {
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const began = performance.now();
     try {
@@ -35,7 +37,7 @@ export function createCalls({ url, key: own, timeoutMs }: Server): Call {
         headers: {
           accept: "application/json",
           ...(content !== undefined && { "content-type": "application/json" }),
-          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(key !== undefined && !anonymous && { authorization: `Bearer ${key}` }),
           ...headers,
         },
         ...(content !== undefined && { body: content }),
