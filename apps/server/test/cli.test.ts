@@ -77,7 +77,8 @@ describe("serve", () => {
     });
     const adminKey = /fbk_[\w-]{43}/.exec(first.stdout())?.[0] ?? "";
     expect((await fetch(`${first.url}/keys`, authorized(adminKey))).status).toBe(200);
-    expect(statSync(join(data, "secret")).mode & 0o777).toBe(0o600);
+    for (const file of ["secret", "formbridge.db", "formbridge.db-wal"])
+      expect(statSync(join(data, file)).mode & 0o777, file).toBe(0o600);
     expect((await first.stop()).code).toBe(0);
 
     const second = await serving({ FORMBRIDGE_DATA: data });

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 
 /** Long enough for a command to write a row, but not for one that hangs. */
@@ -13,6 +14,8 @@ const CACHE_KIB = 32_768;
 
 /** Opens the file as FormBridge uses it, and creates it when absent. The schema is up to `migrate`. */
 export function openDatabase(file: string): Database {
+  // Only for its owner, whatever the folder allows. SQLite gives the files beside it the same mode.
+  closeSync(openSync(file, "a", 0o600));
   const db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   db.pragma("journal_mode = WAL");
   // WAL with NORMAL may lose the last commits in a power failure; an acknowledged commit must not get lost.
