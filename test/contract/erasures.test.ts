@@ -293,6 +293,7 @@ it.runIf(process.env.FORMBRIDGE_TEST_STORE !== "postgres")(
     const done = await run();
     expect([done.code, JSON.parse(done.stdout)]).toMatchObject([0, { submissions: 1, redacted: 1, waiting: [] }]);
     expect(done.stdout + done.stderr).not.toContain(CANARY);
+    expect((await run()).stderr).toContain("nothing was found about this actor");
     expect((await runCommand(["verify", "--all"], env)).stdout).toContain("2 verified");
     expect(await everythingStored(server)).not.toContain(CANARY);
   },

@@ -54,6 +54,12 @@ function remaining({ waiting, failed, configured }: EraseActorReport): string[] 
   ];
 }
 
+/** Counts of `scanned` aside, which grow whatever is found. */
+const isEmpty = ({ scanned: _, configured: { keys, intakes }, ...found }: EraseActorReport): boolean =>
+  [...Object.values(found), keys, intakes].every((value) =>
+    typeof value === "number" ? value === 0 : value.length === 0,
+  );
+
 export const eraseCommand = (): Command =>
   new Command("erase")
     .description("Erase everything about an actor: what they created, and their part in what others created.")
@@ -69,6 +75,7 @@ export const eraseCommand = (): Command =>
         const report = await eraseAll(operations, options);
         print(JSON.stringify({ dryRun: options.dryRun === true, ...report }, undefined, 2));
         for (const line of remaining(report)) complain(line);
+        if (isEmpty(report)) complain("nothing was found about this actor; is the id right?");
         if (report.waiting.length + report.failed.length > 0) process.exitCode = 2;
       });
     });
