@@ -187,6 +187,14 @@ describe("each alarm is raised by its attack and not by similar harmless traffic
     expect((await about(early)).map(({ kind }) => kind)).toEqual(["agent_after_handoff"]);
   });
 
+  it("[ALARMS-TRIP] agent_after_handoff: whoever only says that they are human doesn't take over", async () => {
+    const made = await created(server, "forms");
+    const body = { actor: { kind: "human", id: "ada" }, fields: { name: "Ada" } };
+    const byHuman = await server.call("PATCH", `/resume/${made.resumeToken}/fields`, { body });
+    expect((await setFields(server, byHuman.body.resumeToken, { name: "bot" })).status).toBe(200);
+    expect(await about(made)).toEqual([]);
+  });
+
   it("[ALARMS-TRIP] agent_after_handoff: an agent may correct at once what a reviewer has rejected", async () => {
     const made = await submitted(server, await gated(server, [{ name: "lead", reviewers: { ids: ["tara"] } }]));
     expect((await reject(server, made.submissionId, await reviewerKey(server, "tara"))).body.state).toBe("rejected");
@@ -201,6 +209,18 @@ describe("incidents", () => {
     for (let host = 0; host < 4; host++) await resume(made.resumeToken, newHost());
     return (await about(made))[0];
   };
+
+  it("a notification that fails is repeated, and the mail beside it is sent once", async () => {
+    const made = await created(server, "forms");
+    courier.next("forms", { kind: "failed", error: "refused" });
+    const mails = () => mailbox.mails.filter(({ text }) => text.includes(made.submissionId)).length;
+    expect((await trip(made)).responses).toEqual([]);
+    expect([courier.sent.length, mails()]).toEqual([1, 0]);
+    server.clock.advance(2 * MINUTE);
+    await flush();
+    expect([courier.sent.length, mails()]).toEqual([2, 1]);
+    expect((await about(made))[0]?.responses).toEqual([{ response: "notify_operator", outcome: "done" }]);
+  });
 
   it("[ALARMS-ONCE] an ongoing attack is one incident, and a new one after a quiet time", async () => {
     const made = await created(server, "forms");

@@ -34,6 +34,7 @@ it.each([
   ["FORMBRIDGE_ALARM_AGENT_AFTER_HANDOFF", "2d", "at most an hour"],
   ["FORMBRIDGE_ALARM_RESPONSES", "token_shared:shout", "<alarm>:<response>"],
   ["FORMBRIDGE_ALARM_RESPONSES", "token_shared:revoke+reissue", "not both"],
+  ["FORMBRIDGE_ALARM_RESPONSES", "token_shared:revoke,token_shared:block", "each alarm once"],
   ["FORMBRIDGE_ALARM_RESPONSES", "theft:revoke", "<alarm>:<response>"],
   ["FORMBRIDGE_ALARM_BLOCK_MS", "0", "1000"],
   ["FORMBRIDGE_ALARM_MAIL", "nobody", "an e-mail address"],

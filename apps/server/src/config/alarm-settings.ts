@@ -48,18 +48,20 @@ function ruleOf(read: Reader, kind: AlarmKind, responses: AlarmResponse[]): Alar
 function responsesOf(read: Reader): Map<AlarmKind, AlarmResponse[]> {
   const name = "FORMBRIDGE_ALARM_RESPONSES";
   const value = read.optional(name);
-  const parts = value === undefined ? [] : value.split(",");
-  return new Map(
-    parts.map((part) => {
-      const [kind, list = ""] = part.trim().split(":");
-      const known = ALARM_KINDS.find((one) => one === kind);
-      const responses = list.split("+").map((text) => ALARM_RESPONSES.find((one) => one === text));
-      const isKnown = responses.every((one) => one !== undefined);
-      if (known === undefined || !isKnown)
-        throw bad(name, value ?? "", `<alarm>:<response>+<response>,… with ${ALARM_RESPONSES.join(", ")}`);
-      return [known, responses];
-    }),
-  );
+  const given = new Map<AlarmKind, AlarmResponse[]>();
+  for (const part of value === undefined ? [] : value.split(",")) {
+    const [kind, list = ""] = part.trim().split(":");
+    const known = ALARM_KINDS.find((one) => one === kind);
+    const responses = list.split("+").map((text) => ALARM_RESPONSES.find((one) => one === text));
+    if (known === undefined || given.has(known) || !responses.every((one) => one !== undefined))
+      throw bad(
+        name,
+        value ?? "",
+        `<alarm>:<response>+<response>,… with each alarm once and ${ALARM_RESPONSES.join(", ")}`,
+      );
+    given.set(known, responses);
+  }
+  return given;
 }
 
 /** The header of the client's country; only a proxy that is trusted may set it. */

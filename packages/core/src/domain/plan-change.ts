@@ -9,7 +9,7 @@ import type { Hash } from "./hashing.ts";
 import { type Instant, toIso } from "./instant.ts";
 import type { CompiledIntake } from "./intake/compiled-intake.ts";
 import { type Policy, tokenExpiry } from "./policy.ts";
-import type { Person, Submission } from "./submission.ts";
+import type { Submission } from "./submission.ts";
 import type { TokenUse } from "./tokens/audit-payloads.ts";
 import { actorOf, personActing, tokenAudit } from "./tokens/token-audit.ts";
 
@@ -93,13 +93,13 @@ function withHandoff(before: Submission, { decision, actor }: PlanInput): readon
   return resumes ? [{ type: "handoff.resumed", after: before.lastUpdatedBy }, ...decision.events] : decision.events;
 }
 
-/** Since when a human is at it, after this person acted. */
+/** Since when a human is at it, after this person acted. A declared human doesn't take over: with the token, anyone can claim to be one. */
 export const takenOver = (
   { lastPerson, humanSince }: Submission,
-  { kind }: Person,
+  { kind, declared }: Pick<Actor, "kind" | "declared">,
   now: Instant,
 ): Pick<Submission, "humanSince"> => {
-  if (kind === "human" && lastPerson?.kind === "agent") return { humanSince: now };
+  if (kind === "human" && lastPerson?.kind === "agent" && declared !== true) return { humanSince: now };
   return kind === "human" && humanSince !== undefined ? { humanSince } : {};
 };
 
@@ -126,7 +126,7 @@ function finish(
     ...(person === undefined ? submission : rest),
     version,
     revision: submission.revision + 1,
-    ...(person && { lastPerson: person, ...takenOver(submission, person, now) }),
+    ...(person && { lastPerson: person, ...takenOver(submission, actor, now) }),
     ...(input.traceparent !== undefined && { traceparent: input.traceparent }),
     ...activityAfter(submission, input),
   };

@@ -145,7 +145,7 @@ interface Common {
   lastUpdatedBy: Actor;
   /** The agent or human who last acted or read; the system and operators don't count. */
   lastPerson?: Person;
-  /** When a human last took over from an agent; absent while an agent is at it. */
+  /** When a human with a link or an API key last took over from an agent; absent while an agent is at it. */
   humanSince?: Instant;
   /** When a token or session was last used to read, as far as audits are written. */
   lastUsedAt?: Instant;

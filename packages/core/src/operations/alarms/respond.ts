@@ -169,21 +169,25 @@ async function notifyCreator(context: Context, { tenant, evidence, kind, raisedA
   return "done";
 }
 
-async function notifyOperator({ deps }: Context, incident: Incident): Promise<Outcome> {
-  const { mailer, notifyUrl, courier, settings } = deps;
-  const { incidentId, kind, tenant, evidence, raisedAt, count } = incident;
-  const about = { incidentId, kind, ...evidence, count, raisedAt: toIso(raisedAt) };
-  const to = settings.alarmMail;
-  if (mailer !== undefined && to !== undefined) {
-    const facts = Object.entries(about).map(([name, value]) => `${name}: ${value}`);
-    const parts = [
-      `An alarm tripped: ${ALARMS[kind].when}.`,
-      { list: facts },
-      "Acknowledge or close it at /incidents.",
-    ];
-    await mailer.send({ to, ...render({ subject: `Security incident: ${kind}`, parts }) });
-  }
-  if (notifyUrl === undefined) return mailer !== undefined && to !== undefined ? "done" : "nothing_to_do";
+/** The webhook first: its receiver knows a repeated notification by its id, a mailbox doesn't. */
+async function notifyOperator(context: Context, incident: Incident): Promise<Outcome> {
+  const isSent = await sendToOperator(context, incident);
+  const isMailed = await mailOperator(context, incident);
+  return isSent || isMailed ? "done" : "nothing_to_do";
+}
+
+const aboutOf = ({ incidentId, kind, evidence, count, raisedAt }: Incident) => ({
+  incidentId,
+  kind,
+  ...evidence,
+  count,
+  raisedAt: toIso(raisedAt),
+});
+
+async function sendToOperator({ deps }: Context, incident: Incident): Promise<boolean> {
+  const { notifyUrl, courier } = deps;
+  if (notifyUrl === undefined) return false;
+  const { incidentId, tenant, evidence, raisedAt } = incident;
   const { intakeId = "", submissionId = "" } = evidence;
   const receipt = await courier.send(
     {
@@ -192,7 +196,7 @@ async function notifyOperator({ deps }: Context, incident: Incident): Promise<Ou
       intakeId,
       submissionId,
       destination: { kind: "webhook", url: notifyUrl },
-      body: JSON.stringify({ type: "security.incident", ...about }),
+      body: JSON.stringify({ type: "security.incident", ...aboutOf(incident) }),
       submittedAt: raisedAt,
       attempt: 1,
       secrets: deps.webhookSecrets({ tenant, intakeId }),
@@ -200,5 +204,15 @@ async function notifyOperator({ deps }: Context, incident: Incident): Promise<Ou
     AbortSignal.timeout(SEND_TIMEOUT_MS),
   );
   if (receipt.kind === "failed") throw new Error(receipt.error);
-  return "done";
+  return true;
+}
+
+async function mailOperator({ deps }: Context, incident: Incident): Promise<boolean> {
+  const { mailer, settings } = deps;
+  if (mailer === undefined || settings.alarmMail === undefined) return false;
+  const { kind } = incident;
+  const facts = Object.entries(aboutOf(incident)).map(([name, value]) => `${name}: ${value}`);
+  const parts = [`An alarm tripped: ${ALARMS[kind].when}.`, { list: facts }, "Acknowledge or close it at /incidents."];
+  await mailer.send({ to: settings.alarmMail, ...render({ subject: `Security incident: ${kind}`, parts }) });
+  return true;
 }
