@@ -147,7 +147,8 @@ export function createDay({ server, stores, receiver, seen, isSeen }: World) {
       for (const metric of ["formbridge_token_conflict_count_total", "formbridge_idempotency_request_replayed_total"])
         await seen(metric);
       await seen('formbridge_token_expired_count_total{reason="ttl"}');
-      for (let tries = 0; tries < 3; tries++) {
+      // One conflict more than `submission_conflicts` tolerates.
+      for (let tries = 0; tries < 11; tries++) {
         await patch(resumeToken, AGENT, { name: "late" });
         await create("plain", {}, keyed("create"));
       }
