@@ -18,7 +18,7 @@ export interface TelemetryMeasures {
   scrapeMs: number;
 }
 
-const OFF = { FORMBRIDGE_LOG_LEVEL: "warn" };
+const OFF = { FORMBRIDGE_LOG_LEVEL: "warn", FORMBRIDGE_ALARMS: "off" };
 const ON = { FORMBRIDGE_LOG_LEVEL: "info", FORMBRIDGE_METRICS_KEY: METRICS_KEY };
 
 /** Takes what comes and throws it away. In this process, so that it costs the servers nothing but the sending. */
