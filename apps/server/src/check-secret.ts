@@ -1,5 +1,5 @@
 import type { Backend, Sealed, SealedRows, Sealer, SecretChecks } from "@formbridge/core";
-import { ConfigError } from "./config/config.ts";
+import { ConfigError } from "./config/reader.ts";
 import { lostValues } from "./reseal-store.ts";
 
 /** The content of a check, and what it is bound to. */

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { claimFile, type Ownership } from "@formbridge/store-sqlite";
-import { type Config, ConfigError } from "./config/config.ts";
+import type { Config } from "./config/config.ts";
+import { ConfigError } from "./config/reader.ts";
 
 /**
  * How to reach the process that serves a database file. Readable only by its own user, who can read the data anyway.

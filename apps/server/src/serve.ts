@@ -9,13 +9,13 @@ import type { Logger } from "pino";
 import { ensureAdminKey } from "./admin-key.ts";
 import { type ComposeOptions, type Core, composeCore, localUrl } from "./compose.ts";
 import type { Config } from "./config/config.ts";
-import { ConfigError } from "./config/config.ts";
 import { oaiDomain } from "./config/oai-settings.ts";
+import { ConfigError } from "./config/reader.ts";
 import { alreadyServed, claimStore, type FileOwner, urlOnThisMachine } from "./file-owner.ts";
 import { type FolderReading, problemLine, readIntakeFolder, registerFolder } from "./intake-folder.ts";
 import { createLoggers } from "./logger.ts";
 import { FORM_SCRIPT, PAGES_FOLDER } from "./pages-folder.ts";
-import { startTelemetry, telemetryFor } from "./telemetry.ts";
+import { telemetryFor } from "./telemetry.ts";
 import { uploadOrigins } from "./upload-origins.ts";
 import { VERSION } from "./version.ts";
 import { startWorkerOn } from "./work.ts";
@@ -171,7 +171,7 @@ async function listen(config: Config, core: Core, options: ListenOptions): Promi
   });
   // Agents' live streams never end by themselves either.
   app.addHook("preClose", () => agents.close());
-  const { metricsUrl } = await startTelemetry(telemetry, core);
+  const { metricsUrl } = await telemetry.start(core);
   const url = await app.listen({ host: config.host, port: config.port });
   // Created last: if the start failed, nobody would ever see the key.
   const newAdminKey = makesAdminKey ? await ensureAdminKey(core, config.adminKey) : undefined;

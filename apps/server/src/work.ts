@@ -4,7 +4,7 @@ import { CircuitOpen } from "./breaker/breaker.ts";
 import { type ComposeOptions, type Core, composeCore } from "./compose.ts";
 import type { Config } from "./config/config.ts";
 import { createLoggers } from "./logger.ts";
-import { startTelemetry, telemetryFor } from "./telemetry.ts";
+import { telemetryFor } from "./telemetry.ts";
 
 /** Loops poll all the time: while the store is down, which has a line of its own, they would bury everything else. */
 export const logFailedTasks =
@@ -43,7 +43,7 @@ export async function work(
   const { logger, lines, flush } = createLoggers(config.logLevel, { format: config.telemetry.log.format });
   const telemetry = telemetryFor(config, { lines, role: "worker" });
   const core = await composeCore(config, { ...telemetry, ...options });
-  const started = await startTelemetry(telemetry, core).catch(async (error: unknown) => {
+  const started = await telemetry.start(core).catch(async (error: unknown) => {
     await core.backend.close();
     throw error;
   });

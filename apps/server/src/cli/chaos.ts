@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type ChaosRow, runChaos } from "../chaos/run-chaos.ts";
-import { ConfigError } from "../config/config.ts";
+import { ConfigError } from "../config/reader.ts";
 import { complain, printTable } from "./print.ts";
 import { milliseconds, serverOf } from "./probe.ts";
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createRandomness, parseJsonBody } from "@formbridge/core";
 import { Command } from "commander";
-import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/reader.ts";
 import { alreadyServed, claimStore, type FileOwner, publishedAddress, type ServerAddress } from "../file-owner.ts";
 import type { RunningServer, ServeOptions } from "../serve.ts";
 import { VERSION } from "../version.ts";

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { ConfigError, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/reader.ts";
 import { work } from "../work.ts";
 import { print } from "./print.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";

@@ -1,7 +1,7 @@
 import { ALARM_KINDS, ALARM_RESPONSES, type AlarmKind, type AlarmResponse } from "@formbridge/contract";
 import { type AlarmRule, type AlarmRules, ruleProblem } from "@formbridge/core";
-import { bad, type Reader } from "./config.ts";
 import { isEmail } from "./oai-settings.ts";
+import { bad, type Reader } from "./reader.ts";
 import type { SettingName } from "./settings.ts";
 
 interface AlarmsChoice {
@@ -18,11 +18,9 @@ const alarmSetting = (kind: AlarmKind): SettingName => `FORMBRIDGE_ALARM_${kind.
 
 export function alarmsOf(read: Reader): AlarmsChoice {
   const responses = responsesOf(read);
-  const isOn = read.oneOf("FORMBRIDGE_ALARMS", ["on", "off"]) === "on";
+  const isOn = read.isOn("FORMBRIDGE_ALARMS");
   const rules = isOn ? ALARM_KINDS.map((kind) => [kind, ruleOf(read, kind, responses.get(kind) ?? [])] as const) : [];
-  const alarmMail = read.optional("FORMBRIDGE_ALARM_MAIL");
-  if (alarmMail !== undefined && !isEmail(alarmMail))
-    throw bad("FORMBRIDGE_ALARM_MAIL", alarmMail, "an e-mail address");
+  const alarmMail = read.checked("FORMBRIDGE_ALARM_MAIL", isEmail, "an e-mail address");
   return {
     alarms: Object.fromEntries(rules.filter(([, rule]) => rule !== undefined)) as AlarmRules,
     alarmBlockMs: read.number("FORMBRIDGE_ALARM_BLOCK_MS", { min: 1_000, max: 31_536_000_000 }),

@@ -1,5 +1,8 @@
-export const TOKEN_BACKENDS = ["sql", "redis", "hybrid", "memory"] as const;
-export const IDEMPOTENCY_BACKENDS = ["sql", "redis", "memory"] as const;
+import { ConfigError, type Reader } from "./reader.ts";
+import type { SettingName } from "./settings.ts";
+
+const TOKEN_BACKENDS = ["sql", "redis", "hybrid", "memory"] as const;
+const IDEMPOTENCY_BACKENDS = ["sql", "redis", "memory"] as const;
 
 /** Which backend serves what. The database decides on every write, whatever is chosen. */
 export interface Backends {
@@ -7,7 +10,7 @@ export interface Backends {
   idempotency: (typeof IDEMPOTENCY_BACKENDS)[number];
 }
 
-export interface Surroundings {
+interface Surroundings {
   database: "sqlite" | "postgres" | "memory";
   hasRedis: boolean;
 }
@@ -15,20 +18,24 @@ export interface Surroundings {
 const VARIABLES = {
   tokens: "FORMBRIDGE_TOKEN_BACKEND",
   idempotency: "FORMBRIDGE_IDEMPOTENCY_BACKEND",
-} as const satisfies Record<keyof Backends, string>;
+} as const satisfies Record<keyof Backends, SettingName>;
 
-export const defaultBackend = ({ database }: Surroundings): "sql" | "memory" =>
-  database === "memory" ? "memory" : "sql";
-
-/** Why this choice can't keep the server's promises; undefined if it can. */
-export function whyNot(chosen: Backends, around: Surroundings): string | undefined {
+export function backendsOf(read: Reader, around: Surroundings): Backends {
+  const choose = <Choice extends string>(name: SettingName, choices: readonly Choice[]) =>
+    read.optional(name) === undefined ? undefined : read.oneOf(name, choices);
+  const fallback = around.database === "memory" ? "memory" : "sql";
+  const chosen: Backends = {
+    tokens: choose(VARIABLES.tokens, TOKEN_BACKENDS) ?? fallback,
+    idempotency: choose(VARIABLES.idempotency, IDEMPOTENCY_BACKENDS) ?? fallback,
+  };
   for (const what of ["tokens", "idempotency"] as const) {
     const reason = reasonAgainst(what, chosen[what], around);
-    if (reason !== undefined) return `${VARIABLES[what]} is "${chosen[what]}", but ${reason}.`;
+    if (reason !== undefined) throw new ConfigError(`${VARIABLES[what]} is "${chosen[what]}", but ${reason}.`);
   }
-  return undefined;
+  return chosen;
 }
 
+/** Why this choice can't keep the server's promises; undefined if it can. */
 function reasonAgainst(
   what: keyof Backends,
   backend: Backends["tokens"],

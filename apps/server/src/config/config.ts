@@ -4,26 +4,15 @@ import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } fro
 import type { SmtpOptions } from "@formbridge/outbound";
 import { parseRedisUrl, REDIS_URLS, type RedisAddress } from "@formbridge/store-redis";
 import { alarmsOf, countryHeaderOf } from "./alarm-settings.ts";
-import {
-  type Backends,
-  defaultBackend,
-  IDEMPOTENCY_BACKENDS,
-  type Surroundings,
-  TOKEN_BACKENDS,
-  whyNot,
-} from "./backends.ts";
+import { type Backends, backendsOf } from "./backends.ts";
 import { readIssuers } from "./jwt-issuers.ts";
-import { readMail } from "./mail.ts";
+import { mailOf } from "./mail.ts";
 import { type McpChoice, mcpOf } from "./mcp-settings.ts";
-import { isEmail, isOaiDomain, type OaiChoice } from "./oai-settings.ts";
-import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
+import { type OaiChoice, oaiOf } from "./oai-settings.ts";
+import { bad, ConfigError, createReader, type Env, isWebUrl, type Reader } from "./reader.ts";
+import type { SettingName } from "./settings.ts";
 import { type TelemetryChoice, telemetryOf } from "./telemetry-settings.ts";
 import { submissionQuotaOf, type UploadsChoice, uploadQuotasOf, uploadsOf } from "./upload-settings.ts";
-
-/** A bad value stops the start. Names the variable, its value and what it takes. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
 
 export type DatabaseChoice =
   | { kind: "sqlite"; file: string }
@@ -102,25 +91,17 @@ export interface Config {
   settings: Settings;
 }
 
-type Env = Record<string, string | undefined>;
-
 /** The only place that reads the environment. */
 export function readConfig(env: Env = process.env): Config {
-  const read = reader(env);
+  const read = createReader(env);
   const dataFolder = resolve(read.text("FORMBRIDGE_DATA"));
-  const publicUrl = read.optional("FORMBRIDGE_PUBLIC_URL");
-  const adminKey = read.optional("FORMBRIDGE_ADMIN_KEY");
-  if (publicUrl !== undefined && !URL.canParse(publicUrl)) throw bad("FORMBRIDGE_PUBLIC_URL", publicUrl, "a URL");
-  if (adminKey !== undefined && !/^[\x21-\x7e]{8,200}$/.test(adminKey)) {
-    throw bad("FORMBRIDGE_ADMIN_KEY", "(not shown)", "8 to 200 printable characters without space");
-  }
+  const publicUrl = read.checked("FORMBRIDGE_PUBLIC_URL", URL.canParse, "a URL");
+  const adminKey = read.checked("FORMBRIDGE_ADMIN_KEY", isAdminKey, "8 to 200 printable characters without space");
   const probeKey = read.optional("FORMBRIDGE_PROBE_KEY");
   const database = databaseOf(read, dataFolder);
   const redis = redisOf(read);
   const mail = mailOf(read);
-  const notifyUrl = read.optional("FORMBRIDGE_NOTIFY_URL");
-  if (notifyUrl !== undefined && !isWebUrl(notifyUrl))
-    throw bad("FORMBRIDGE_NOTIFY_URL", "(not shown)", "an http: or https: URL");
+  const notifyUrl = read.checked("FORMBRIDGE_NOTIFY_URL", isWebUrl, "an http: or https: URL");
   const secrets = secretsOf(read.optional("FORMBRIDGE_SECRET"));
   if (database.kind === "postgres" && secrets.length === 0) {
     throw new ConfigError(
@@ -148,13 +129,13 @@ export function readConfig(env: Env = process.env): Config {
     trustProxy: read.flag("FORMBRIDGE_TRUST_PROXY"),
     ...countryHeaderOf(read),
     allowTestHeaders: read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS"),
-    staging: read.oneOf("FORMBRIDGE_STAGING", ["on", "off"]) === "on",
+    staging: read.isOn("FORMBRIDGE_STAGING"),
     ...(probeKey !== undefined && { probeKey }),
     mcp: mcpOf(read, { host: read.text("FORMBRIDGE_HOST"), publicUrl }),
     oai: oaiOf(read),
     delivery: deliveryOf(read),
     jobs: {
-      runHere: read.oneOf("FORMBRIDGE_WORKER", ["on", "off"]) === "on",
+      runHere: read.isOn("FORMBRIDGE_WORKER"),
       atOnce: read.number("FORMBRIDGE_JOBS_AT_ONCE", { min: 1 }),
       perLane: read.number("FORMBRIDGE_JOBS_PER_LANE", { min: 1 }),
       leaseMs: read.number("FORMBRIDGE_JOB_LEASE_MS", { min: 1_000 }),
@@ -175,6 +156,8 @@ export function readConfig(env: Env = process.env): Config {
     settings: operationSettings(read),
   };
 }
+
+const isAdminKey = (text: string): boolean => /^[\x21-\x7e]{8,200}$/.test(text);
 
 /** The same environment with another database, to which no direct URL of the environment leads. */
 export const readConfigOn = (databaseUrl: string): Config =>
@@ -223,7 +206,7 @@ function operationSettings(read: Reader): Settings {
     listCountLimit: read.number("FORMBRIDGE_LIST_COUNT_LIMIT", { min: 1 }),
     harvestPageSize: read.number("FORMBRIDGE_OAI_PAGE_SIZE", { min: 1, max: 1000 }),
     ...alarmsOf(read),
-    rateLimits: read.oneOf("FORMBRIDGE_RATE_LIMIT", ["on", "off"]) === "off" ? false : rateRules(read),
+    rateLimits: read.isOn("FORMBRIDGE_RATE_LIMIT") && rateRules(read),
   };
 }
 
@@ -270,33 +253,6 @@ function jwtOf(read: Reader): Config["jwt"] {
   };
 }
 
-const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-
-function oaiOf(read: Reader): OaiChoice {
-  const domain = read.optional("FORMBRIDGE_OAI_DOMAIN");
-  if (domain !== undefined && !isOaiDomain(domain)) throw bad("FORMBRIDGE_OAI_DOMAIN", domain, "a domain name");
-  const adminEmail = read.optional("FORMBRIDGE_OAI_ADMIN_EMAIL");
-  if (adminEmail !== undefined && !isEmail(adminEmail))
-    throw bad("FORMBRIDGE_OAI_ADMIN_EMAIL", adminEmail, "an e-mail address");
-  return {
-    repositoryName: read.text("FORMBRIDGE_OAI_NAME"),
-    ...(domain !== undefined && { domain }),
-    ...(adminEmail !== undefined && { adminEmail }),
-    atOnce: read.number("FORMBRIDGE_OAI_AT_ONCE", { min: 1 }),
-    retryAfterMs: read.number("FORMBRIDGE_OAI_RETRY_AFTER_MS", { min: 1 }),
-  };
-}
-
-function mailOf(read: Reader): SmtpOptions | undefined {
-  const mail = readMail({
-    url: read.optional("FORMBRIDGE_SMTP_URL"),
-    from: read.optional("FORMBRIDGE_MAIL_FROM"),
-    timeoutMs: read.number("FORMBRIDGE_SMTP_TIMEOUT_MS", { min: 1 }),
-  });
-  if (mail !== undefined && "complaint" in mail) throw new ConfigError(mail.complaint);
-  return mail;
-}
-
 function issuersOf(text: string | undefined): Issuer[] {
   try {
     return text === undefined ? [] : readIssuers(text);
@@ -314,24 +270,15 @@ function databaseOf(read: Reader, dataFolder: string): DatabaseChoice {
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
   if (file !== undefined) return { kind: "sqlite", file: resolve(file) };
   if (isPostgres(url)) return { kind: "postgres", url, ...directOf(read), ...poolOf(read) };
-  throw bad(
-    "FORMBRIDGE_DATABASE_URL",
-    withoutLogin(url),
-    "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory:",
-  );
+  throw bad("FORMBRIDGE_DATABASE_URL", url, "sqlite:<file>, postgres://<user>:<password>@<host>/<name> or memory:");
 }
 
 const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url);
 
 function directOf(read: Reader): { directUrl?: string } {
-  const directUrl = read.optional("FORMBRIDGE_DATABASE_DIRECT_URL");
-  if (directUrl === undefined) return {};
-  if (isPostgres(directUrl)) return { directUrl };
-  throw bad(
-    "FORMBRIDGE_DATABASE_DIRECT_URL",
-    withoutLogin(directUrl),
-    "postgres://<user>:<password>@<host>/<name> of the same database",
-  );
+  const takes = "postgres://<user>:<password>@<host>/<name> of the same database";
+  const directUrl = read.checked("FORMBRIDGE_DATABASE_DIRECT_URL", isPostgres, takes);
+  return directUrl === undefined ? {} : { directUrl };
 }
 
 const poolOf = (read: Reader) => ({
@@ -341,14 +288,11 @@ const poolOf = (read: Reader) => ({
   lockTimeoutMs: read.number("FORMBRIDGE_DATABASE_LOCK_TIMEOUT_MS", { min: 1 }),
 });
 
-/** Up to the last @, because a password may contain one. */
-const withoutLogin = (url: string): string => url.replace(/\/\/.*@/, "//…@");
-
 function redisOf(read: Reader): RedisChoice | undefined {
   const url = read.optional("FORMBRIDGE_REDIS_URL");
   if (url === undefined) return undefined;
   const address = parseRedisUrl(url);
-  if (address === undefined) throw bad("FORMBRIDGE_REDIS_URL", withoutLogin(url), REDIS_URLS);
+  if (address === undefined) throw bad("FORMBRIDGE_REDIS_URL", url, REDIS_URLS);
   const prefix = read.text("FORMBRIDGE_REDIS_PREFIX");
   if (!/^[\w.:-]{1,64}$/.test(prefix)) {
     throw bad("FORMBRIDGE_REDIS_PREFIX", prefix, "1 to 64 letters, digits, and . : _ -");
@@ -361,67 +305,12 @@ function redisOf(read: Reader): RedisChoice | undefined {
   };
 }
 
-function backendsOf(read: Reader, around: Surroundings): Backends {
-  const fallback = defaultBackend(around);
-  const chosen: Backends = {
-    tokens: read.choice("FORMBRIDGE_TOKEN_BACKEND", TOKEN_BACKENDS) ?? fallback,
-    idempotency: read.choice("FORMBRIDGE_IDEMPOTENCY_BACKEND", IDEMPOTENCY_BACKENDS) ?? fallback,
-  };
-  const complaint = whyNot(chosen, around);
-  if (complaint !== undefined) throw new ConfigError(complaint);
-  return chosen;
-}
-
 const MIN_SECRET = 16;
 
 function secretsOf(text: string | undefined): string[] {
   const secrets = text?.split(",").map((secret) => secret.trim()) ?? [];
   if (secrets.some((secret) => secret.length < MIN_SECRET)) {
-    throw bad("FORMBRIDGE_SECRET", "(not shown)", `at least ${MIN_SECRET} characters each`);
+    throw bad("FORMBRIDGE_SECRET", text ?? "", `at least ${MIN_SECRET} characters each`);
   }
   return secrets;
-}
-
-export const bad = (name: string, got: string, takes: string): ConfigError =>
-  new ConfigError(`${name} is ${JSON.stringify(got)}; it takes ${takes}.`);
-
-export type Reader = ReturnType<typeof reader>;
-
-function reader(env: Env) {
-  const raw = (name: SettingName): string | undefined => {
-    const { alias } = SETTINGS[name] as Setting;
-    const value = env[name] ?? (alias === undefined ? undefined : env[alias]);
-    return value === "" ? undefined : value;
-  };
-  const fallback = (name: SettingName): string => String((SETTINGS[name] as Setting).fallback ?? "");
-  const text = (name: SettingName): string => raw(name) ?? fallback(name);
-  return {
-    optional: raw,
-    text,
-    number(name: SettingName, { min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}): number {
-      const value = text(name);
-      const parsed = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-      if (!(parsed >= min && parsed <= max))
-        throw bad(name, value, `a whole number from ${min}${max < 1e15 ? ` to ${max}` : ""}`);
-      return parsed;
-    },
-    flag(name: SettingName): boolean {
-      const value = text(name).toLowerCase();
-      if (["1", "true", "yes", "on"].includes(value)) return true;
-      if (["0", "false", "no", "off"].includes(value)) return false;
-      throw bad(name, value, "1 or 0");
-    },
-    /** One of the choices, or undefined. */
-    choice<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice | undefined {
-      const value = raw(name);
-      const chosen = choices.find((choice) => choice === value);
-      if (value !== undefined && chosen === undefined) throw bad(name, value, choices.join(", "));
-      return chosen;
-    },
-    oneOf(name: SettingName, choices: readonly string[]): string {
-      const value = text(name);
-      if (!choices.includes(value)) throw bad(name, value, choices.join(", "));
-      return value;
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { TOOLS_MODES, type ToolsMode } from "@formbridge/mcp";
-import { ConfigError, type Reader } from "./config.ts";
+import { ConfigError, type Reader } from "./reader.ts";
 
 export interface McpChoice {
   /** Whether MCP is served over HTTP. */
@@ -32,8 +32,8 @@ export function mcpOf(read: Reader, { host, publicUrl }: { host: string; publicU
   }
   return {
     askTimeoutMs: read.number("FORMBRIDGE_MCP_ASK_TIMEOUT_MS", { min: 1 }),
-    enabled: read.oneOf("FORMBRIDGE_MCP", ["on", "off"]) === "on",
-    tools: read.oneOf("FORMBRIDGE_MCP_TOOLS", TOOLS_MODES) as ToolsMode,
+    enabled: read.isOn("FORMBRIDGE_MCP"),
+    tools: read.oneOf("FORMBRIDGE_MCP_TOOLS", TOOLS_MODES),
     hosts: [
       ...LOOPBACK,
       host.includes(":") ? `[${host}]` : host,

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { Reader } from "./reader.ts";
 
 export interface OaiChoice {
   repositoryName: string;
@@ -13,8 +14,20 @@ export interface OaiChoice {
 const DOMAIN = /^[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)+$/i;
 const EMAIL = /^\S+@(?:\S+\.)+\S+$/;
 
-export const isOaiDomain = (domain: string): boolean => DOMAIN.test(domain) && isIP(domain) === 0;
+const isOaiDomain = (domain: string): boolean => DOMAIN.test(domain) && isIP(domain) === 0;
 export const isEmail = (address: string): boolean => EMAIL.test(address);
+
+export function oaiOf(read: Reader): OaiChoice {
+  const domain = read.checked("FORMBRIDGE_OAI_DOMAIN", isOaiDomain, "a domain name");
+  const adminEmail = read.checked("FORMBRIDGE_OAI_ADMIN_EMAIL", isEmail, "an e-mail address");
+  return {
+    repositoryName: read.text("FORMBRIDGE_OAI_NAME"),
+    ...(domain !== undefined && { domain }),
+    ...(adminEmail !== undefined && { adminEmail }),
+    atOnce: read.number("FORMBRIDGE_OAI_AT_ONCE", { min: 1 }),
+    retryAfterMs: read.number("FORMBRIDGE_OAI_RETRY_AFTER_MS", { min: 1 }),
+  };
+}
 
 /** For servers without a host name, such as on a laptop or behind a bare address. */
 const NAMELESS = "formbridge.localhost";

@@ -1,35 +1,20 @@
-import type { LogOptions } from "@formbridge/telemetry";
-import { ConfigError, type Reader } from "./config.ts";
+import type { LogOptions, TelemetryOptions } from "@formbridge/telemetry";
+import { bad, ConfigError, isWebUrl, type Reader } from "./reader.ts";
 
-interface OtlpChoice {
-  endpoint: string;
-  headers: Record<string, string>;
-  timeoutMs: number;
-}
-
-export interface TelemetryChoice {
+/** Without metrics, nobody can read them and nothing is measured. */
+export interface TelemetryChoice extends Pick<TelemetryOptions, "metrics" | "traces"> {
   log: { format: "auto" | "json" | "pretty" } & LogOptions;
-  /** Absent: nobody can read metrics, and nothing is measured. */
-  metrics?: {
-    labelLimit: number;
-    maxTokens: number;
-    lookEveryMs: number;
-    key?: string;
-    port?: { host: string; port: number };
-    push?: OtlpChoice & { everyMs: number };
-  };
-  /** Absent: nothing is traced. */
-  traces?: OtlpChoice & { ratio: number; everyMs: number };
 }
 
-const MIN_KEY = 16;
+type OtlpChoice = Omit<NonNullable<TelemetryOptions["traces"]>, "ratio" | "everyMs">;
+
 /** Sampling rates of debug lines about waiting for idempotency keys, and about looking them up. */
 const SAMPLED = { debug: 0.01, lookups: 0.1 };
 const ALL = { debug: 1, lookups: 1 };
 
 export function telemetryOf(read: Reader): TelemetryChoice {
-  const format = read.oneOf("FORMBRIDGE_LOG_FORMAT", ["auto", "json", "pretty"]) as "auto" | "json" | "pretty";
-  const sampling = read.oneOf("FORMBRIDGE_LOG_SAMPLING", ["on", "off"]) === "on" ? SAMPLED : ALL;
+  const format = read.oneOf("FORMBRIDGE_LOG_FORMAT", ["auto", "json", "pretty"]);
+  const sampling = read.isOn("FORMBRIDGE_LOG_SAMPLING") ? SAMPLED : ALL;
   const otlp = otlpOf(read);
   const metrics = metricsOf(read, otlp);
   const traces = tracesOf(read, otlp);
@@ -40,9 +25,7 @@ function tracesOf(read: Reader, otlp: OtlpChoice | undefined): TelemetryChoice["
   const text = read.text("FORMBRIDGE_TRACES_RATIO");
   const ratio = Number(text);
   if (!/^(?:0|1|[01]?\.\d+)$/.test(text) || ratio > 1)
-    throw new ConfigError(
-      `FORMBRIDGE_TRACES_RATIO is ${JSON.stringify(text)}; it takes the share of traces to export, from 0 (off) to 1.`,
-    );
+    throw bad("FORMBRIDGE_TRACES_RATIO", text, "the share of traces to export, from 0 (off) to 1");
   const everyMs = read.number("FORMBRIDGE_OTLP_TRACES_INTERVAL_MS", { min: 10 });
   if (ratio === 0) return undefined;
   if (otlp === undefined)
@@ -55,12 +38,7 @@ function tracesOf(read: Reader, otlp: OtlpChoice | undefined): TelemetryChoice["
 function metricsOf(read: Reader, otlp: OtlpChoice | undefined): TelemetryChoice["metrics"] {
   const labelLimit = read.number("FORMBRIDGE_METRICS_LABEL_LIMIT", { min: 1, max: 100_000 });
   const maxTokens = read.number("FORMBRIDGE_TOKEN_STORE_MAX", { min: 1 });
-  const key = read.optional("FORMBRIDGE_METRICS_KEY");
-  if (key !== undefined && !/^[\x21-\x7e]{16,}$/.test(key)) {
-    throw new ConfigError(
-      `FORMBRIDGE_METRICS_KEY is "(not shown)"; it takes at least ${MIN_KEY} printable characters without space.`,
-    );
-  }
+  const key = read.checked("FORMBRIDGE_METRICS_KEY", isKey, "at least 16 printable characters without space");
   const isOnPort = read.optional("FORMBRIDGE_METRICS_PORT") !== undefined;
   const port = isOnPort && {
     host: read.text("FORMBRIDGE_METRICS_HOST"),
@@ -78,14 +56,12 @@ function metricsOf(read: Reader, otlp: OtlpChoice | undefined): TelemetryChoice[
   };
 }
 
+const isKey = (text: string): boolean => /^[\x21-\x7e]{16,}$/.test(text);
+
 function otlpOf(read: Reader): OtlpChoice | undefined {
-  const endpoint = read.optional("FORMBRIDGE_OTLP_ENDPOINT");
+  const takes = "the http: or https: URL of an OpenTelemetry collector";
+  const endpoint = read.checked("FORMBRIDGE_OTLP_ENDPOINT", isWebUrl, takes);
   if (endpoint === undefined) return undefined;
-  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
-    throw new ConfigError(
-      `FORMBRIDGE_OTLP_ENDPOINT is ${JSON.stringify(endpoint.replace(/\/\/.*@/, "//…@"))}; it takes the http: or https: URL of an OpenTelemetry collector.`,
-    );
-  }
   return {
     endpoint: endpoint.replace(/\/$/, ""),
     headers: headersOf(read.optional("FORMBRIDGE_OTLP_HEADERS")),
@@ -95,7 +71,8 @@ function otlpOf(read: Reader): OtlpChoice | undefined {
 
 /** `name=value,name=value`, percent-encoded, as defined by OpenTelemetry. */
 function headersOf(text: string | undefined): Record<string, string> {
-  const pairs = text?.split(",").map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair)) ?? [];
+  if (text === undefined) return {};
+  const pairs = text.split(",").map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair));
   return Object.fromEntries(
     pairs.map((pair) => {
       try {
@@ -103,9 +80,7 @@ function headersOf(text: string | undefined): Record<string, string> {
       } catch {
         // Said below.
       }
-      throw new ConfigError(
-        'FORMBRIDGE_OTLP_HEADERS is "(not shown)"; it takes name=value pairs with commas, percent-encoded.',
-      );
+      throw bad("FORMBRIDGE_OTLP_HEADERS", text, "name=value pairs with commas, percent-encoded");
     }),
   );
 }

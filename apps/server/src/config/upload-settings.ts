@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Settings } from "@formbridge/core";
 import type { S3Options, ScanOptions } from "@formbridge/files";
-import { ConfigError, type Reader } from "./config.ts";
+import { bad, ConfigError, isWebUrl, type Reader } from "./reader.ts";
 
 export interface UploadsChoice {
   storage: { kind: "disk"; folder: string; reserveBytes: number } | ({ kind: "s3" } & S3Options);
@@ -39,14 +39,9 @@ function s3Of(read: Reader): UploadsChoice["storage"] | undefined {
     if (lonely === undefined) return undefined;
     throw new ConfigError(`${lonely} is set, but FORMBRIDGE_S3_BUCKET is not: say which bucket files go to.`);
   }
-  const endpoint = read.optional("FORMBRIDGE_S3_ENDPOINT");
-  if (endpoint !== undefined && !/^https?:$/.test(protocolOf(endpoint))) {
-    throw new ConfigError(`FORMBRIDGE_S3_ENDPOINT is ${JSON.stringify(endpoint)}; it takes a URL, http or https.`);
-  }
+  const endpoint = read.checked("FORMBRIDGE_S3_ENDPOINT", isWebUrl, "a URL, http or https");
   const prefix = read.text("FORMBRIDGE_S3_PREFIX");
-  if (!/^[\w./-]{0,200}$/.test(prefix)) {
-    throw new ConfigError(`FORMBRIDGE_S3_PREFIX is ${JSON.stringify(prefix)}; it takes letters, digits and . _ - /.`);
-  }
+  if (!/^[\w./-]{0,200}$/.test(prefix)) throw bad("FORMBRIDGE_S3_PREFIX", prefix, "letters, digits and . _ - /");
   return {
     kind: "s3",
     bucket,
@@ -68,17 +63,12 @@ function credentialsOf(read: Reader): Pick<S3Options, "credentials"> {
   return { credentials: { accessKeyId, secretAccessKey } };
 }
 
-const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : "");
-
 function scanOf(read: Reader): ScanOptions | undefined {
   const command = read.optional("FORMBRIDGE_SCAN_COMMAND");
-  const url = read.optional("FORMBRIDGE_SCAN_URL");
+  const url = read.checked("FORMBRIDGE_SCAN_URL", isWebUrl, "a URL, http or https");
   const timeoutMs = read.number("FORMBRIDGE_SCAN_TIMEOUT_MS", { min: 1 });
   if (command !== undefined && url !== undefined) {
     throw new ConfigError("FORMBRIDGE_SCAN_COMMAND and FORMBRIDGE_SCAN_URL are both set: one of them scans.");
-  }
-  if (url !== undefined && !/^https?:$/.test(protocolOf(url))) {
-    throw new ConfigError(`FORMBRIDGE_SCAN_URL is ${JSON.stringify(url)}; it takes a URL, http or https.`);
   }
   if (url !== undefined) return { kind: "url", url, timeoutMs };
   return command === undefined ? undefined : { kind: "command", argv: argvOf(command), timeoutMs };

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config/config.ts";
+import { ConfigError } from "../config/reader.ts";
 
 export interface Answer {
   status: number;
