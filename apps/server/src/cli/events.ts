@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { historyOf, tenantOption } from "./history.ts";
-import { complain, print } from "./print.ts";
+import { fail, print } from "./print.ts";
 import { withCore } from "./with-core.ts";
 
 export const eventsCommand = (): Command =>
@@ -15,8 +15,6 @@ export const eventsCommand = (): Command =>
           count += 1;
           print(JSON.stringify(event));
         }
-        if (count > 0) return;
-        complain(`there is no submission ${submissionId}`);
-        process.exitCode = 1;
+        if (count === 0) fail(`there is no submission ${submissionId}`);
       });
     });

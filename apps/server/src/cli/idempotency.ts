@@ -1,7 +1,7 @@
 import { type KeyRecordView, type Operations, toIso } from "@formbridge/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { tenantOption } from "./history.ts";
-import { complain, print } from "./print.ts";
+import { complain, fail, print } from "./print.ts";
 import { withCore } from "./with-core.ts";
 
 interface Options {
@@ -40,11 +40,6 @@ const shown = ({ isLive, recordedAt, expiresAt, ...record }: KeyRecordView): str
     recordedAt: toIso(recordedAt),
     expiresAt: toIso(expiresAt),
   });
-
-function fail(line: string): void {
-  complain(line);
-  process.exitCode = 1;
-}
 
 const NONE = "there is no record under this key";
 

@@ -1,7 +1,7 @@
 import { type CreateKeyRequest, ROLES, type Role } from "@formbridge/contract";
 import { DEFAULT_TENANT } from "@formbridge/core";
 import { Command, Option } from "commander";
-import { complain, print } from "./print.ts";
+import { fail, print } from "./print.ts";
 import { withCore } from "./with-core.ts";
 
 const tenant = () => new Option("--tenant <id>", "tenant of the key").default(DEFAULT_TENANT);
@@ -75,8 +75,7 @@ const revokeCommand = (): Command =>
     .action(async (keyId: string, options: { tenant: string }) => {
       await withCore(async ({ backend }) => {
         if (await backend.keys.revoke({ tenant: options.tenant, keyId })) return print(`${keyId} is revoked`);
-        complain(`there is no key ${keyId}`);
-        process.exitCode = 1;
+        fail(`there is no key ${keyId}`);
       });
     });
 

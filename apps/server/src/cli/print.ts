@@ -7,6 +7,12 @@ export const complain = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
+/** The command goes on, and exits with 1. */
+export const fail = (line: string): void => {
+  complain(line);
+  process.exitCode = 1;
+};
+
 /** Prints rows in columns under their headings. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = headings.map((heading, column) =>

@@ -4,7 +4,7 @@ import { readConfig } from "../config/config.ts";
 import { urlOnThisMachine } from "../file-owner.ts";
 import { type Server, serverUrl } from "../probe/calls.ts";
 import { type ProbeReport, runProbe } from "../probe/run-probe.ts";
-import { complain, print } from "./print.ts";
+import { fail, print } from "./print.ts";
 
 interface Options {
   url?: string;
@@ -65,7 +65,6 @@ export const probeCommand = (): Command =>
       try {
         print(lineOf(server.url, await runProbe({ ...server, intake, fields, deliver: deliver === true })));
       } catch (error) {
-        complain(`FAILED  ${server.url}  ${error instanceof Error ? error.message : String(error)}`);
-        process.exitCode = 1;
+        fail(`FAILED  ${server.url}  ${error instanceof Error ? error.message : String(error)}`);
       }
     });

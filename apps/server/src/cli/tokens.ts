@@ -1,7 +1,7 @@
 import { type Operations, type TokenView, toIso } from "@formbridge/core";
 import { Command, InvalidArgumentError } from "commander";
 import { tenantOption } from "./history.ts";
-import { complain, print, printTable } from "./print.ts";
+import { complain, fail, print, printTable } from "./print.ts";
 import { withCore } from "./with-core.ts";
 
 interface Options {
@@ -33,8 +33,7 @@ async function tokensOf(
     const limit = Math.min(PAGE, atMost - offset);
     const page = await listTokens(where, { limit, offset });
     if (page === undefined) {
-      complain(`there is no submission ${where.submissionId}`);
-      process.exitCode = 1;
+      fail(`there is no submission ${where.submissionId}`);
       return undefined;
     }
     // A token issued meanwhile moves the others down a page.

@@ -1,6 +1,6 @@
 import { type Backend, DEFAULT_TENANT } from "@formbridge/core";
 import { Command } from "commander";
-import { complain, print } from "./print.ts";
+import { fail, print } from "./print.ts";
 import { submissionIds, verifyOne } from "./verify-history.ts";
 import { withCore } from "./with-core.ts";
 
@@ -40,12 +40,8 @@ export const verifyCommand = (): Command =>
         let good = 0;
         for await (const place of placesOf(backend, submissionId, tenant)) {
           const problem = await verifyOne(backend, place);
-          if (problem === undefined) {
-            good += 1;
-            continue;
-          }
-          complain(`broken  ${place.submissionId}  ${problem}`);
-          process.exitCode = 1;
+          if (problem === undefined) good += 1;
+          else fail(`broken  ${place.submissionId}  ${problem}`);
         }
         print(`${good} verified`);
       });
