@@ -15,7 +15,7 @@ import {
   TokenAdminResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { ADMIN_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { BY_KEY, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 export const byKeyRoutes: Route[] = [
   {
@@ -86,8 +86,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Erase everything about an actor, page by page",
     body: EraseActorRequest,
     response: EraseActorResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, body }) =>
       operations.eraseActor({ caller, request: body as unknown as EraseActorRequest }),
   },
@@ -99,8 +98,7 @@ export const byKeyRoutes: Route[] = [
     query: ListSubmissionsQuery,
     response: ListSubmissionsResponse,
     asCsv: true,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listSubmissions({ caller, query }),
   },
   {
@@ -110,8 +108,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Follow the events of all submissions, in commit order",
     query: ListEventsQuery,
     response: ListEventsResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listEvents({ caller, query }),
   },
 ];

@@ -7,7 +7,7 @@ import {
   RetryDeliveriesResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { ADMIN_ERRORS, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { BY_KEY, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 export const deliveryRoutes: Route[] = [
   {
@@ -17,8 +17,7 @@ export const deliveryRoutes: Route[] = [
     summary: "List deliveries with their attempts, newest submission first",
     query: ListDeliveriesQuery,
     response: ListDeliveriesResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listDeliveries({ caller, query }),
   },
   {
@@ -28,8 +27,7 @@ export const deliveryRoutes: Route[] = [
     summary: "Restart all deliveries that match",
     body: RetryDeliveriesRequest,
     response: RetryDeliveriesResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, body }) =>
       operations.retryDeliveries({ caller, request: body as RetryDeliveriesRequest }),
   },

@@ -15,7 +15,7 @@ import {
   RevokeHandoffResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { ADMIN_ERRORS, param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { BY_KEY, param, READ_ERRORS, readSubmission, WRITE_ERRORS, writeCall } from "./shared.ts";
 
 const complete = {
   method: "POST",
@@ -115,8 +115,7 @@ export const allHandoffsRoute: Route = {
   summary: "List the hand-offs of all submissions",
   query: ListAllHandoffsQuery,
   response: ListAllHandoffsResponse,
-  opensWith: "key",
-  errors: ADMIN_ERRORS,
+  ...BY_KEY,
   call: (operations, { caller, query }) => operations.listAllHandoffs({ caller, query }),
 };
 

@@ -10,8 +10,10 @@ import {
   ListIncidentsResponse,
   RemoveBlockResponse,
 } from "@formbridge/contract";
-import type { Route } from "../route.ts";
-import { ADMIN_ERRORS, param } from "./shared.ts";
+import type { Parsed, Route } from "../route.ts";
+import { BY_KEY, param } from "./shared.ts";
+
+const oneOf = (request: Parsed) => ({ caller: request.caller, incidentId: param(request, "incidentId") });
 
 export const incidentRoutes: Route[] = [
   {
@@ -21,8 +23,7 @@ export const incidentRoutes: Route[] = [
     summary: "List security incidents, newest first",
     query: ListIncidentsQuery,
     response: ListIncidentsResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listIncidents({ caller, query }),
   },
   {
@@ -32,14 +33,9 @@ export const incidentRoutes: Route[] = [
     summary: "Say that somebody is looking at an incident",
     body: AcknowledgeIncidentRequest,
     response: IncidentResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, request) =>
-      operations.acknowledgeIncident({
-        caller: request.caller,
-        incidentId: param(request, "incidentId"),
-        request: request.body as CloseIncidentRequest,
-      }),
+      operations.acknowledgeIncident({ ...oneOf(request), request: request.body as CloseIncidentRequest }),
   },
   {
     method: "POST",
@@ -48,14 +44,9 @@ export const incidentRoutes: Route[] = [
     summary: "Close an incident; as a false positive, also undo what the server did about it",
     body: CloseIncidentRequest,
     response: IncidentResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, request) =>
-      operations.closeIncident({
-        caller: request.caller,
-        incidentId: param(request, "incidentId"),
-        request: request.body as CloseIncidentRequest,
-      }),
+      operations.closeIncident({ ...oneOf(request), request: request.body as CloseIncidentRequest }),
   },
   {
     method: "GET",
@@ -64,8 +55,7 @@ export const incidentRoutes: Route[] = [
     summary: "List addresses that are blocked now",
     query: ListBlocksQuery,
     response: ListBlocksResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listBlocks({ caller, query }),
   },
   {
@@ -76,8 +66,7 @@ export const incidentRoutes: Route[] = [
     body: CreateBlockRequest,
     response: CreateBlockResponse,
     creates: true,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, body }) =>
       operations.createBlock({ caller, request: body as unknown as CreateBlockRequest }),
   },
@@ -87,8 +76,7 @@ export const incidentRoutes: Route[] = [
     id: "removeBlock",
     summary: "Lift a block",
     response: RemoveBlockResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, request) =>
       operations.removeBlock({ caller: request.caller, blockId: param(request, "blockId") }),
   },

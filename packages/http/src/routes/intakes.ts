@@ -6,8 +6,10 @@ import {
   ListIntakesResponse,
   RetireIntakeResponse,
 } from "@formbridge/contract";
-import type { Route } from "../route.ts";
+import type { Parsed, Route } from "../route.ts";
 import { ADMIN_ERRORS, param } from "./shared.ts";
+
+const oneOf = (request: Parsed) => ({ caller: request.caller, intakeId: param(request, "intakeId") });
 
 export const intakeRoutes: Route[] = [
   {
@@ -29,8 +31,7 @@ export const intakeRoutes: Route[] = [
     response: IntakeResponse,
     opensWith: "key unless public",
     errors: ADMIN_ERRORS,
-    call: (operations, request) =>
-      operations.getIntake({ caller: request.caller, intakeId: param(request, "intakeId") }),
+    call: (operations, request) => operations.getIntake(oneOf(request)),
   },
   {
     method: "GET",
@@ -42,8 +43,7 @@ export const intakeRoutes: Route[] = [
     response: IntakeResponse,
     opensWith: "key unless public",
     errors: ADMIN_ERRORS,
-    call: (operations, request) =>
-      operations.getIntake({ caller: request.caller, intakeId: param(request, "intakeId") }),
+    call: (operations, request) => operations.getIntake(oneOf(request)),
   },
   {
     method: "GET",
@@ -53,8 +53,7 @@ export const intakeRoutes: Route[] = [
     response: IntakeSchemaResponse,
     opensWith: "key unless public",
     errors: ADMIN_ERRORS,
-    call: (operations, request) =>
-      operations.getIntakeSchema({ caller: request.caller, intakeId: param(request, "intakeId") }),
+    call: (operations, request) => operations.getIntakeSchema(oneOf(request)),
   },
   {
     method: "PUT",
@@ -67,12 +66,7 @@ export const intakeRoutes: Route[] = [
     creates: true,
     opensWith: "key",
     errors: [...ADMIN_ERRORS, "conflict", "invalid"],
-    call: (operations, request) =>
-      operations.putIntake({
-        caller: request.caller,
-        intakeId: param(request, "intakeId"),
-        definition: request.body,
-      }),
+    call: (operations, request) => operations.putIntake({ ...oneOf(request), definition: request.body }),
   },
   {
     method: "DELETE",
@@ -82,7 +76,6 @@ export const intakeRoutes: Route[] = [
     response: RetireIntakeResponse,
     opensWith: "key",
     errors: [...ADMIN_ERRORS, "conflict"],
-    call: (operations, request) =>
-      operations.retireIntake({ caller: request.caller, intakeId: param(request, "intakeId") }),
+    call: (operations, request) => operations.retireIntake(oneOf(request)),
   },
 ];

@@ -6,7 +6,7 @@ import {
   RevokeKeyResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { ADMIN_ERRORS, param } from "./shared.ts";
+import { BY_KEY, param } from "./shared.ts";
 
 export const keyRoutes: Route[] = [
   {
@@ -17,8 +17,7 @@ export const keyRoutes: Route[] = [
     body: CreateKeyRequest,
     response: CreateKeyResponse,
     creates: true,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, body }) =>
       operations.createKey({ caller, request: body as unknown as CreateKeyRequest }),
   },
@@ -29,8 +28,7 @@ export const keyRoutes: Route[] = [
     summary: "List API keys",
     query: ListIntakesQuery,
     response: ListKeysResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listKeys({ caller, query }),
   },
   {
@@ -39,8 +37,7 @@ export const keyRoutes: Route[] = [
     id: "revokeKey",
     summary: "Revoke an API key",
     response: RevokeKeyResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, request) => operations.revokeKey({ caller: request.caller, keyId: param(request, "keyId") }),
   },
 ];

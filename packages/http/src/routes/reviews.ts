@@ -8,7 +8,7 @@ import {
   ShowReviewResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { ADMIN_ERRORS, param } from "./shared.ts";
+import { BY_KEY, param } from "./shared.ts";
 
 const LINK_ERRORS = [
   // For an invalid Authorization header; the link itself needs none.
@@ -30,8 +30,7 @@ export const reviewRoutes: Route[] = [
     summary: "List what waits for this reviewer, oldest first",
     query: ListReviewsQuery,
     response: ListReviewsResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listReviews({ caller, query }),
   },
   {

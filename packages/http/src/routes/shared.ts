@@ -52,6 +52,9 @@ export const ADMIN_ERRORS: readonly ErrorType[] = [
   "service_unavailable",
 ];
 
+/** For rows that need an API key and aren't about one submission. */
+export const BY_KEY = { opensWith: "key", errors: ADMIN_ERRORS } as const;
+
 /** What every write takes besides its own fields. */
 export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs, waitMs }: Parsed) => {
   const { actor } = body as { actor?: never };

@@ -17,7 +17,7 @@ import {
   WebhookResponse,
 } from "@formbridge/contract";
 import type { Parsed, Route } from "../route.ts";
-import { ADMIN_ERRORS, param } from "./shared.ts";
+import { ADMIN_ERRORS, BY_KEY, param } from "./shared.ts";
 
 const CHANGE_ERRORS: readonly ErrorType[] = [...ADMIN_ERRORS, "conflict"];
 const oneOf = (request: Parsed) => ({ caller: request.caller, webhookId: param(request, "webhookId") });
@@ -43,8 +43,7 @@ export const webhookRoutes: Route[] = [
     summary: "List webhooks and their progress",
     query: ListWebhooksQuery,
     response: ListWebhooksResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, { caller, query }) => operations.listWebhooks({ caller, query }),
   },
   {
@@ -53,8 +52,7 @@ export const webhookRoutes: Route[] = [
     id: "getWebhook",
     summary: "Read a webhook and its progress",
     response: WebhookResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, request) => operations.getWebhook(oneOf(request)),
   },
   {
@@ -97,8 +95,7 @@ export const webhookRoutes: Route[] = [
     summary: "Send a test message and report the result",
     body: TestWebhookRequest,
     response: TestWebhookResponse,
-    opensWith: "key",
-    errors: ADMIN_ERRORS,
+    ...BY_KEY,
     call: (operations, request) => operations.testWebhook(oneOf(request)),
   },
   {
