@@ -80,7 +80,7 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
   );
   const call = async (parts: ServerParts, { name, args }: Call, context: ServerContext) => {
     const result = await callTool({
-      operations: parts.operations,
+      ...parts,
       caller: tracedFrom(caller, context.mcpReq._meta?.traceparent),
       view: await parts.catalog.viewOf(caller),
       name,
@@ -88,9 +88,6 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
       actor: actorOf(server, context),
       signal: context.mcpReq.signal,
       host: hostSide({ ...parts, server, context, caller, request: { name, args } }),
-      onError: parts.onError,
-      onCall: parts.onCall,
-      inSpan: parts.inSpan,
     });
     if (result === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`);

@@ -1,5 +1,5 @@
-import type { OpenSessionResponse } from "@formbridge/contract";
 import { type Caller, ContractError, type Operations } from "@formbridge/core";
+import { pick } from "../tools/tool.ts";
 import type { FormArguments } from "./form-schemas.ts";
 
 export interface FormCall {
@@ -14,16 +14,10 @@ type Action = FormArguments["action"];
 /** The actions: the same operations, in the same session, as on the page behind a hand-off link. */
 const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
   async open({ operations, caller, args }) {
-    const { submissionId, session, code, email, actor } = args;
-    const request = {
-      carrier: "header" as const,
-      ...(session !== undefined && { session }),
-      ...(code !== undefined && { code }),
-      ...(email !== undefined && { email }),
-      ...(actor !== undefined && { actor }),
-    };
+    const { submissionId } = args;
+    const request = { carrier: "header" as const, ...pick(args, ["session", "code", "email", "actor"]) };
     const { body } = await operations.openSession({ caller: clientOf(caller), submissionId, request });
-    return { ...body, session: secretOf(body) };
+    return { ...body, session: asked(body.session, "session") };
   },
 
   read: (call) => withRecord(call),
@@ -34,8 +28,7 @@ const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
   },
 
   async events(call) {
-    const { afterEventId } = call.args;
-    const query = { limit: EVENTS, ...(afterEventId !== undefined && { afterEventId }) };
+    const query = { limit: EVENTS, ...pick(call.args, ["afterEventId"]) };
     const { body } = await call.operations.getEvents({ ...readOf(call), query });
     return { ...markOf(body), history: body };
   },
@@ -51,9 +44,7 @@ const ACTIONS: Record<Action, (call: FormCall) => Promise<object>> = {
     const announced = { field: asked(field, "field"), filename: asked(filename, "filename") };
     const kind = { mimeType: asked(mimeType, "mimeType"), sizeBytes: asked(sizeBytes, "sizeBytes") };
     const { body } = await operations.requestUpload({ ...writeOf(call), upload: { ...announced, ...kind } });
-    const { uploadId, method, url, headers, resumable } = body;
-    const upload = { uploadId, method, url, ...(headers && { headers }), ...(resumable && { resumable }) };
-    return { ...markOf(body), upload };
+    return { ...markOf(body), upload: pick(body, ["uploadId", "method", "url", "headers", "resumable"]) };
   },
 
   async confirm(call) {
@@ -85,21 +76,16 @@ interface Mark {
   state: string;
   version: number;
 }
-const markOf = ({ ok, submissionId, state, version }: Mark): Mark => ({ ok, submissionId, state, version });
+const markOf = (body: Mark): Mark => pick(body, ["ok", "submissionId", "state", "version"]);
 
 export const callForm = (call: FormCall): Promise<object> => ACTIONS[call.args.action](call);
-
-const secretOf = ({ session }: OpenSessionResponse): string => asked(session, "session");
 
 function asked<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new ContractError("bad_request", `${name} is needed.`);
   return value;
 }
 
-const clientOf = ({ address, userAgent }: Caller): Caller => ({
-  address,
-  ...(userAgent !== undefined && { userAgent }),
-});
+const clientOf = (caller: Caller): Caller => pick(caller, ["address", "userAgent"]);
 
 /** Acts in the session only: with an API key beside it, the key would decide who acts. */
 const inSession = ({ caller, args }: FormCall): Caller => ({

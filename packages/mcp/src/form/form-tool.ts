@@ -1,5 +1,5 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
-import type { Tool } from "../tools/tool.ts";
+import { type Tool, WRITES } from "../tools/tool.ts";
 import { callForm } from "./form-calls.ts";
 import { FORM_META } from "./form-resource.ts";
 import { FormAnswerSchema, type FormArguments, FormArgumentsSchema } from "./form-schemas.ts";
@@ -10,7 +10,7 @@ import { FormAnswerSchema, type FormArguments, FormArgumentsSchema } from "./for
 export const formTool: Tool = {
   generic: "formbridge_form",
   title: "The form's own calls",
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  annotations: { ...WRITES, destructiveHint: true, openWorldHint: true },
   args: FormArgumentsSchema,
   required: ["action", "submissionId"],
   output: FormAnswerSchema,

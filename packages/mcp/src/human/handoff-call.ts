@@ -9,7 +9,7 @@ import {
 } from "@formbridge/contract";
 import { ContractError, isEditable, type OperationResponse } from "@formbridge/core";
 import Type, { type Static } from "typebox";
-import { type ToolCall, targetOf, writeCall } from "../tools/tool.ts";
+import { pick, type ToolCall, targetOf, writeCall } from "../tools/tool.ts";
 import { answersOf, questionFor } from "./questions.ts";
 
 /** For more questions a form is better, and the link opens one. */
@@ -131,15 +131,11 @@ function answerer({ args, caller }: ToolCall): { actor?: ActorInput } {
 }
 
 function make(call: ToolCall): Promise<OperationResponse<CreateHandoffResponse>> {
-  const { kind, expiresInMs, allowedActors, recipientEmail, message, qrFormat } = call.args as CreateHandoffRequest;
+  const args = call.args as CreateHandoffRequest;
   const handoff = {
-    ...(kind !== undefined && { kind }),
-    ...(expiresInMs !== undefined && { expiresInMs }),
-    ...(allowedActors && { allowedActors }),
-    ...(recipientEmail !== undefined && { recipientEmail }),
-    ...(message !== undefined && { message }),
+    ...pick(args, ["kind", "expiresInMs", "allowedActors", "recipientEmail", "message"]),
     // Hosts show no SVG, and its source would be thousands of tokens.
-    ...(qrFormat !== undefined && { qrFormat: "png" as const }),
+    ...(args.qrFormat !== undefined && { qrFormat: "png" as const }),
   };
   return call.operations.createHandoff({ ...writeCall(call), handoff });
 }

@@ -1,13 +1,13 @@
 import type { Picture } from "../answers/result.ts";
 import { FORM_META } from "../form/form-resource.ts";
 import { callHandoff, HandoffAnswer, HandoffArguments } from "../human/handoff-call.ts";
-import { MARK, pick, type Tool } from "./tool.ts";
+import { MARK, pick, type Tool, WRITES } from "./tool.ts";
 
 export const handoffTool: Tool = {
   suffix: "handoff",
   generic: "formbridge_handoff",
   title: "Hand over to a human",
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  annotations: { ...WRITES, openWorldHint: true },
   args: HandoffArguments,
   required: [],
   output: HandoffAnswer,

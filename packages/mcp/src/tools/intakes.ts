@@ -1,9 +1,7 @@
 import { IntakeResponse, ListIntakesQuery, ListIntakesResponse } from "@formbridge/contract";
 import Type from "typebox";
 import { shortIntake, shortIntakeItem } from "../answers/short.ts";
-import { pick, type Tool } from "./tool.ts";
-
-const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+import { pick, READS, type Tool } from "./tool.ts";
 
 const itemOf = ({ id, version, name, description, access, retired, source }: IntakeResponse["intake"]) => ({
   id,

@@ -19,10 +19,7 @@ import { ContractError } from "@formbridge/core";
 import Type from "typebox";
 import { explain, shortEvent, shortFields, shortPaths } from "../answers/short.ts";
 import { callStatus, StatusArguments } from "../human/status-call.ts";
-import { actorOf, MARK, pick, type Tool, targetOf, type Words, writeCall } from "./tool.ts";
-
-const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+import { actorOf, MARK, pick, READS, type Tool, targetOf, type Words, WRITES, writeCall } from "./tool.ts";
 
 /** "a submission", or for one intake "a submission of Trip". */
 const aSubmission = ({ intake }: Words): string =>
@@ -48,16 +45,12 @@ export const createTool: Tool = {
     `Start ${aSubmission(words)}${about(words)}.${words.openFor === undefined ? "" : ` It stays open for ${words.openFor}.`} The response has the resumeToken for all further calls` +
     `${words.tokenLife === undefined ? "" : `, which lives ${words.tokenLife},`} and says what is still missing.`,
   call: (call) => {
-    const { initialFields, ttlMs, idempotencyKey, intakeId } = call.args as CreateSubmissionRequest;
+    const args = call.args as CreateSubmissionRequest;
     return call.operations.createSubmission({
       caller: call.caller,
-      intakeId: call.intakeId ?? intakeId ?? "",
-      request: {
-        ...actorOf(call),
-        ...(initialFields && { initialFields }),
-        ...(ttlMs !== undefined && { ttlMs }),
-      },
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      intakeId: call.intakeId ?? args.intakeId ?? "",
+      request: { ...actorOf(call), ...pick(args, ["initialFields", "ttlMs"]) },
+      ...pick(args, ["idempotencyKey"]),
     });
   },
   short: (body, guide) => ({ ...pick(body, [...MARK, "intakeId", "expiresAt"]), ...explain(body, guide) }),
@@ -98,7 +91,7 @@ const submitTool: Tool = {
   suffix: "submit",
   generic: "formbridge_submit",
   title: "Submit",
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  annotations: { ...WRITES, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   args: SubmitRequest,
   required: ["idempotencyKey"],
   output: SubmitResponse,
@@ -112,15 +105,12 @@ const cancelTool: Tool = {
   suffix: "cancel",
   generic: "formbridge_cancel",
   title: "Cancel a submission",
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  annotations: { ...WRITES, destructiveHint: true },
   args: Type.Object({ submissionId: SetFieldsRequest.properties.submissionId, ...CancelRequest.properties }),
   required: [],
   output: CancelResponse,
   describe: (words) => `Cancel ${aSubmission(words)} for good.`,
-  call: (call) => {
-    const { reason } = call.args as CancelRequest;
-    return call.operations.cancel({ ...writeCall(call), ...(reason !== undefined && { reason }) });
-  },
+  call: (call) => call.operations.cancel({ ...writeCall(call), ...pick(call.args as CancelRequest, ["reason"]) }),
   short: (body) => pick(body, [...MARK, "cancelledAt", "reason"]),
 };
 
@@ -128,7 +118,7 @@ const retryTool: Tool = {
   suffix: "retry",
   generic: "formbridge_retry_delivery",
   title: "Deliver again",
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  annotations: { ...WRITES, openWorldHint: true },
   args: RetryDeliveryRequest,
   required: [],
   output: RetryDeliveryResponse,

@@ -27,6 +27,20 @@ export interface Annotations {
   openWorldHint: boolean;
 }
 
+export const READS: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+/** A write that destroys nothing and has no effect outside of the server. */
+export const WRITES: Annotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+
 /** What a description may refer to. */
 export interface Words {
   /** The tool's intake; absent for generic tools. */
@@ -121,8 +135,13 @@ export const writeCall = (call: ToolCall) => {
 };
 
 /** Picks the named properties that exist, in this order. */
-export const pick = (body: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(names.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
+export function pick<From extends object, Name extends keyof From>(
+  from: From,
+  names: readonly Name[],
+): Pick<From, Name> {
+  const found = names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]);
+  return Object.fromEntries(found) as Pick<From, Name>;
+}
 
 /** What every short response about a submission contains. */
 export const MARK = [

@@ -7,9 +7,7 @@ import {
   RequestUploadResponse,
 } from "@formbridge/contract";
 import { explain } from "../answers/short.ts";
-import { MARK, pick, type Tool, writeCall } from "./tool.ts";
-
-const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+import { MARK, pick, type Tool, WRITES, writeCall } from "./tool.ts";
 
 const uploadTool: Tool = {
   suffix: "upload",
@@ -24,8 +22,8 @@ const uploadTool: Tool = {
     `Announce a file for a file field. Send its bytes to the url in the response, with its method and headers, then call ${tool("confirm")}. ` +
     `If you can't send bytes, call ${tool("handoff")} and let a human add the file.`,
   call: (call) => {
-    const { field, filename, mimeType, sizeBytes, sha256 } = call.args as RequestUploadRequest;
-    const upload = { field, filename, mimeType, sizeBytes, ...(sha256 !== undefined && { sha256 }) };
+    const args = call.args as RequestUploadRequest;
+    const upload = pick(args, ["field", "filename", "mimeType", "sizeBytes", "sha256"]);
     return call.operations.requestUpload({ ...writeCall(call), upload });
   },
   short: (body) => pick(body, [...MARK, "uploadId", "method", "url", "headers", "expiresInMs", "constraints"]),
