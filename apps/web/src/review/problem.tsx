@@ -51,7 +51,8 @@ export function problemOf(error: unknown): Problem {
   }
 }
 
-const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
+/** Problems that may be over at the next try. */
+export const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
 
 interface ProblemProps {
   problem: Problem;

@@ -12,7 +12,7 @@ import { useFileLinks } from "./file-links.tsx";
 import { GateProgress } from "./gate.tsx";
 import { History } from "./history.tsx";
 import type { Reader } from "./language.ts";
-import { type Problem, ProblemView, problemOf } from "./problem.tsx";
+import { type Problem, ProblemView, problemOf, RETRIED } from "./problem.tsx";
 import { SentBack } from "./sent-back.tsx";
 import type { Reviewable, ReviewSource } from "./source.ts";
 
@@ -59,8 +59,7 @@ export function ReviewPage({ source, reader, onLeave }: PageProps): ReactElement
       setView({ kind: "done", seen, answer: await source.decide(verdict, seen) });
       return true;
     } catch (error) {
-      const problem = problemOf(error);
-      if (["offline", "tooMany", "other"].includes(problem)) return false;
+      if (RETRIED.includes(problemOf(error))) return false;
       // Either there is something new to look at, or the look says why there is nothing left to decide.
       setOutdated(true);
       await load();
