@@ -17,10 +17,10 @@ interface Asked<Row> {
 const MAX_QUESTIONS = 64;
 
 /**
- * What is asked in one turn of the event loop goes to the database as one statement, whose parameter is a JSON array of the questions: a
- * round trip costs both sides several times what one more row does. A question that comes alone is not delayed.
+ * Batches the lookups of one turn of the event loop into one statement, whose parameter is a JSON array of them: a round trip costs
+ * both sides several times as much as one more row. Equal lookups are sent once.
  *
- * The statement is sent after the last of them was asked, so each sees what was committed before it began. Equal questions are one.
+ * The statement is sent after the last lookup was added, so each lookup sees everything committed before it began.
  */
 export function gatherQuestions<Row extends object>(
   db: Database,

@@ -11,9 +11,9 @@ export interface CallOptions {
   /** Sent unchanged, instead of `body`. */
   raw?: string;
   headers?: Record<string, string>;
-  /** Instead of the probe's own. */
+  /** The API key to send; the probe's own by default. */
   key?: string;
-  /** Sent without any key. */
+  /** Send no API key. */
   anonymous?: true;
 }
 

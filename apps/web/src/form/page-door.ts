@@ -9,7 +9,10 @@ function inPlace(submissionId: string, opened: Opened): Opened {
 
 const ADDRESS_MS = 2_000;
 
-/** Every write rotates the token of a direct link: the address follows, now and then, because browsers limit how often. */
+/**
+ * Keeps the newest token in the address of a direct link, since every write rotates it. At most every two seconds:
+ * browsers limit how often a page may change its address.
+ */
 function withNewestLink(opened: Opened): Opened {
   const { session } = opened;
   let shown: string | undefined;
