@@ -272,7 +272,7 @@ describe("keys", () => {
     expect((await runCommand(["keys", "list"], env)).stdout).not.toContain(keyId);
   });
 
-  it("[RUNNING-CLI-KEYS] a key may belong to another tenant", async () => {
+  it("[RUNNING-CLI-KEYS] a key may belong to another tenant, and to an actor whose id has colons", async () => {
     const env = { FORMBRIDGE_DATA: folder() };
     const made = await runCommand(
       ["keys", "create", "--name", "Boss", "--role", "admin", "--actor", "human:boss", "--tenant", "acme"],
@@ -281,6 +281,8 @@ describe("keys", () => {
     const [keyId = ""] = made.stdout.split("\n");
     expect((await runCommand(["keys", "list"], env)).stdout).not.toContain(keyId);
     expect((await runCommand(["keys", "list", "--tenant", "acme"], env)).stdout).toContain(keyId);
+    await runCommand(["keys", "create", "--name", "One", "--role", "agent", "--actor", "human:issuer:ada"], env);
+    expect((await runCommand(["keys", "list"], env)).stdout).toContain("human:issuer:ada");
     const bad = await runCommand(["keys", "create", "--name", "x", "--role", "agent", "--actor", "robot:1"], env);
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("--actor")]);
   });

@@ -17,8 +17,10 @@ interface CreateOptions {
 }
 
 function requestOf(options: CreateOptions): CreateKeyRequest {
-  const [kind, id] = options.actor.split(":");
-  if ((kind !== "agent" && kind !== "human") || id === undefined || id === "") {
+  const [kind, ...rest] = options.actor.split(":");
+  // Ids may contain colons themselves.
+  const id = rest.join(":");
+  if ((kind !== "agent" && kind !== "human") || id === "") {
     throw new Error("--actor takes agent:<id> or human:<id>");
   }
   if (options.expires !== undefined && Number.isNaN(Date.parse(options.expires))) {
