@@ -216,6 +216,10 @@ describe("numbers, actors and keys", () => {
     },
   );
 
+  it("[BAD-INPUT-NO-EFFECT] a parameter of another list is a 400", async () => {
+    expectRefusal(await server.call("GET", "/keys?language=de", { key: server.adminKey }), 400, "bad_request");
+  });
+
   it.each([-1, 0, 59_999, 31_536_000_001, Number.MAX_SAFE_INTEGER, 60_000.5, "60000", null, true])(
     "[BAD-INPUT-TTL] [BAD-INPUT-NO-EFFECT] ttlMs %s is a 400",
     async (ttlMs) => {

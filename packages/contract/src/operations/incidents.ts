@@ -2,22 +2,17 @@ import Type, { type Static } from "typebox";
 import { ActorSchema } from "../actor.ts";
 import { ALARM_KINDS, ALARM_RESPONSES } from "../alarms.ts";
 import { InstantSchema } from "../states.ts";
-import { pageEnd } from "./lists.ts";
+import { pageEnd, paging } from "./lists.ts";
 
 export const INCIDENT_STATES = ["open", "acknowledged", "closed"] as const;
 export type IncidentState = (typeof INCIDENT_STATES)[number];
-
-const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  pageToken: Type.Optional(Type.String()),
-};
 
 export const ListIncidentsQuery = Type.Object(
   {
     state: Type.Optional(Type.Enum([...INCIDENT_STATES])),
     kind: Type.Optional(Type.Enum([...ALARM_KINDS])),
     submissionId: Type.Optional(Type.String({ maxLength: 100 })),
-    ...page,
+    ...paging,
   },
   { additionalProperties: false },
 );
@@ -125,7 +120,7 @@ export const CreateBlockResponse = Type.Object(
 );
 export type CreateBlockResponse = Static<typeof CreateBlockResponse>;
 
-export const ListBlocksQuery = Type.Object(page, { additionalProperties: false });
+export const ListBlocksQuery = Type.Object(paging, { additionalProperties: false });
 export const ListBlocksResponse = Type.Object(
   { ok: Type.Literal(true), items: Type.Array(BlockSchema), ...pageEnd },
   { additionalProperties: false },

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { IntakeViewSchema } from "../intake.ts";
 import { JsonObjectSchema } from "../states.ts";
-import { pageEnd } from "./lists.ts";
+import { pageEnd, paging } from "./lists.ts";
 
 export const IntakeResponse = Type.Object(
   { ok: Type.Literal(true), intake: IntakeViewSchema },
@@ -11,8 +11,7 @@ export type IntakeResponse = Static<typeof IntakeResponse>;
 
 export const ListIntakesQuery = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-    pageToken: Type.Optional(Type.String({ maxLength: 4096 })),
+    ...paging,
     language: Type.Optional(
       Type.String({
         maxLength: 100,

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema, ActorSchema } from "../actor.ts";
 import { InstantSchema } from "../states.ts";
-import { pageEnd } from "./lists.ts";
+import { pageEnd, paging } from "./lists.ts";
 
 export const ROLES = ["admin", "agent", "reviewer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
@@ -32,6 +32,9 @@ export const CreateKeyResponse = Type.Object(
   { additionalProperties: false },
 );
 export type CreateKeyResponse = Static<typeof CreateKeyResponse>;
+
+export const ListKeysQuery = Type.Object(paging, { additionalProperties: false });
+export type ListKeysQuery = Static<typeof ListKeysQuery>;
 
 export const ListKeysResponse = Type.Object(
   {

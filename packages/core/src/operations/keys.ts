@@ -1,4 +1,10 @@
-import type { CreateKeyRequest, CreateKeyResponse, ListKeysResponse, RevokeKeyResponse } from "@formbridge/contract";
+import type {
+  CreateKeyRequest,
+  CreateKeyResponse,
+  ListKeysQuery,
+  ListKeysResponse,
+  RevokeKeyResponse,
+} from "@formbridge/contract";
 import { ContractError } from "../domain/error.ts";
 import { sha256 } from "../domain/hashing.ts";
 import { toIso } from "../domain/instant.ts";
@@ -66,7 +72,7 @@ export async function issueKey(
 
 export async function listKeys(
   context: Context,
-  call: { caller: Caller; query: { limit?: number; pageToken?: string } },
+  call: { caller: Caller; query: ListKeysQuery },
 ): Promise<OperationResponse<ListKeysResponse>> {
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);

@@ -1,7 +1,7 @@
 import {
   CreateKeyRequest,
   CreateKeyResponse,
-  ListIntakesQuery,
+  ListKeysQuery,
   ListKeysResponse,
   RevokeKeyResponse,
 } from "@formbridge/contract";
@@ -26,7 +26,7 @@ export const keyRoutes: Route[] = [
     path: "/keys",
     id: "listKeys",
     summary: "List API keys",
-    query: ListIntakesQuery,
+    query: ListKeysQuery,
     response: ListKeysResponse,
     ...BY_KEY,
     call: (operations, { caller, query }) => operations.listKeys({ caller, query }),
