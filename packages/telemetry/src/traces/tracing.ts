@@ -1,8 +1,8 @@
 /**
  * Records spans and passes whole traces to an exporter. The SDK's tracer fixes a span's trace when the span starts, but a
  * person who follows a hand-off is recognized only once their session has been looked up. So the spans of one call are
- * kept together until its first span ends, and `join` can still move them to another trace. It costs the SDK's events,
- * span limits and samplers; ids, flags and export are OpenTelemetry's.
+ * kept together until its first span ends, and `join` can still move them to another trace. The trade-off: no
+ * span events, span limits or samplers of the SDK. Ids, flags and export are OpenTelemetry's.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
