@@ -115,7 +115,7 @@ function completed(submission: Submission, upload: Upload, arrived: Arrived, con
     sizeBytes: arrived.sizeBytes,
     sha256: arrived.sha256,
   };
-  const fields = placed(submission, { field, reference }, intake);
+  const fields = placed(submission, reference, upload, intake);
   if (fields instanceof ContractError) return refuse(fields);
   const to = stateWithout(submission, upload, context.now);
   const missingCount = intake.validate(fields).missing.length;
@@ -127,14 +127,17 @@ function completed(submission: Submission, upload: Upload, arrived: Arrived, con
 
 /** The place that a file was announced for may no longer exist. */
 function placed(
-  submission: Submission,
-  file: { field: string; reference: FileReference },
+  { fields, uploads }: Submission,
+  reference: FileReference,
+  upload: Upload,
   intake: CompiledIntake,
 ): JsonObject | ContractError {
+  const { field } = upload;
+  const later = uploads.slice(uploads.indexOf(upload) + 1);
   try {
-    return placeFile(submission.fields, file, intake);
+    return placeFile(fields, { field, reference, later }, intake);
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    return noPlace(file.field, error);
+    return noPlace(field, error);
   }
 }

@@ -74,6 +74,15 @@ describe("announcing and confirming", () => {
     expect(two.events).toEqual(["upload.completed"]);
   });
 
+  it("[UPLOADS-WALK] files of a list stay in the order they were announced in, whichever arrives first", () => {
+    const both = given({ schema }).when(request("docs")).when(request("docs"));
+    const [first = "", second = ""] = both.submission.uploads.map(({ uploadId }) => uploadId);
+    const { submission } = both.when(confirm(second)).when(confirm(first));
+    expect(submission.fields.docs).toMatchObject([{ uploadId: first }, { uploadId: second }]);
+    const inOrder = both.when(confirm(first)).when(confirm(second));
+    expect(inOrder.submission.fields.docs).toMatchObject([{ uploadId: first }, { uploadId: second }]);
+  });
+
   it("[STATES-UPLOADS] setting other fields meanwhile does not confirm the file", () => {
     expect(
       given({ schema })

@@ -34,14 +34,14 @@ export function settleFiles(
 function refused({ path: at, value }: Place, uploads: readonly Upload[]): FieldError {
   const path = at.join(".");
   const own = fieldOf(path);
-  const named = [value].flat().flatMap((item) => uploads.filter(({ uploadId }) => uploadId === idOf(item)));
+  const named = [value].flat().flatMap((item) => uploads.filter(({ uploadId }) => uploadId === uploadIdOf(item)));
   const message =
     named.map((upload) => reasonAgainst(upload, path, own)).find((reason) => reason !== undefined) ??
     `${path} takes only { uploadId } of a confirmed upload of this submission.`;
   return { path, code: "invalid_value", message, expected: "{ uploadId }" };
 }
 
-const idOf = (value: Json): Json | undefined =>
+export const uploadIdOf = (value: Json): Json | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? value.uploadId : undefined;
 
 /** Why an upload of this submission can't be used at a path; undefined if the upload isn't the problem. */

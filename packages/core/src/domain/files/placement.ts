@@ -1,6 +1,7 @@
 import type { FileReference, Json, JsonObject } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { applyPatch, valueAt } from "../fields/apply-patch.ts";
+import { uploadIdOf } from "../fields/files.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Upload } from "../submission.ts";
 
@@ -17,17 +18,27 @@ function listAt(fields: JsonObject, field: string, intake: CompiledIntake): Json
   return Array.isArray(value) ? value : [];
 }
 
+interface Placed {
+  field: string;
+  reference: FileReference;
+  /** The uploads announced after this one: in a list, their files come after it, even if they arrived first. */
+  later?: readonly Upload[];
+}
+
 /**
- * The fields with the file in the place it was announced for: appended to a list, otherwise replacing what is there.
+ * The fields with the file in the place it was announced for: added to a list, otherwise replacing what is there.
  * Throws `invalid` if there is no such place, such as the tenth item of an empty list.
  */
 export function placeFile(
   fields: JsonObject,
-  { field, reference }: { field: string; reference: FileReference },
+  { field, reference, later = [] }: Placed,
   intake: CompiledIntake,
 ): JsonObject {
   const file: Json = { ...reference };
-  const value = maxFilesAt(field, intake) > 1 ? [...listAt(fields, field, intake), file] : file;
+  if (maxFilesAt(field, intake) <= 1) return applyPatch(fields, { [field]: file }, intake).fields;
+  const files = listAt(fields, field, intake);
+  const next = files.findIndex((other) => later.some(({ uploadId }) => uploadId === uploadIdOf(other)));
+  const value = files.toSpliced(next < 0 ? files.length : next, 0, file);
   return applyPatch(fields, { [field]: value }, intake).fields;
 }
 
