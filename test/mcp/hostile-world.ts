@@ -85,8 +85,8 @@ export function goodArguments(world: HostileWorld, tool: Loose): Record<string, 
   return Object.fromEntries(names.map((name) => [name, good[name]]));
 }
 
-/** Who tried which token is recorded; that is not an effect of the call. */
-const NOTES = ["token.conflict", "token.accessed", "idempotency.lock.contention"];
+/** Who tried which token is recorded, and so many stale ones trip an alarm; that is not an effect of the call. */
+const NOTES = ["token.conflict", "token.accessed", "idempotency.lock.contention", "security.incident"];
 
 /** Everything that the server stores, as far as a refused call must not change it. */
 export async function stateOf({ server }: HostileWorld): Promise<unknown> {
