@@ -5,7 +5,8 @@ import type { Database } from "./database.ts";
 import { codeOf, UNDONE, wasUndone } from "./failures.ts";
 import { sql, statement } from "./sql.ts";
 
-const MAX_BATCH = 64;
+/** Larger batches would hold all callers of a busy moment: the server would then idle while the database writes, and the other way round. */
+const MAX_BATCH = 20;
 /** Batches in flight. The fewer, the larger each; more than one, since each waits for the disk. */
 const MAX_IN_FLIGHT = 2;
 /** A wait ends with the transaction that locked the row: then the change is stale, or the row is free. */
