@@ -54,7 +54,10 @@ function areUnique(items: readonly unknown[]): boolean {
   return seen.size === items.length;
 }
 
-/** The author's schema for the validator: without our annotations, with files by reference and local references. */
+/**
+ * The author's schema for the validator: without our annotations, with files by reference and local references. Also
+ * without ajv's `$async`, whose rejected promises nobody would handle.
+ */
 export function toValidationSchema(root: SchemaNode): SchemaNode {
   const { $id: _id, $schema: _schema, ...rest } = convert(root, root);
   return rest;
@@ -64,7 +67,7 @@ function convert(node: SchemaNode, root: SchemaNode): SchemaNode {
   if (isObject(node["x-file"])) return fileSchema(node["x-file"] as FileRule, node.minItems);
   const made: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
-    if (keyword.startsWith("x-")) continue;
+    if (keyword.startsWith("x-") || keyword === "$async") continue;
     if (NAMED_SCHEMAS.has(keyword) && isObject(value)) {
       made[keyword] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, convertAny(inner, root)]));
     } else if (LIST_OF_SCHEMAS.has(keyword) && Array.isArray(value)) {

@@ -38,6 +38,7 @@ describe("a definition is refused with the location of the problem", () => {
     ["a root that is no object", withSchema({ type: "array" }), ["schema.type"]],
     ["a type that there is not", withField({ type: "strng" }), ["schema.properties.f.type"]],
     ["an unknown keyword", withField({ minimun: 1 }), ["schema.properties.f.minimun"]],
+    ["a keyword of the validator", withField({ $async: true }), ["schema.properties.f.$async"]],
     ["an unknown format", withField({ format: "emial" }), ["schema.properties.f.format"]],
     ["an unknown dialect", withSchema({ $schema: "http://json-schema.org/draft-04/schema#" }), ["schema.$schema"]],
     ["a remote reference", withField({ $ref: "https://x.test/a.json" }), ["schema.properties.f.$ref"]],

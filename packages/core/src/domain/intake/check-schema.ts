@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
 import { createAjv, isDraft07, type JsonSchemaValidator, toValidationSchema } from "./ajv.ts";
 import type { Problems, ShapeCheck } from "./definition-problems.ts";
+import { FILE_KEYWORD } from "./file-reference.ts";
 import { patternProblem } from "./pattern-safety.ts";
 import {
   allSchemas,
@@ -16,8 +17,8 @@ import {
 import { createSchemaValidator } from "./schema-validator.ts";
 
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
-/** Keywords of older drafts that ajv only knows by name. */
-const NOT_OURS: ReadonlySet<string> = new Set(["id", "$recursiveRef", "$recursiveAnchor"]);
+/** Keywords of older drafts that ajv only knows by name, and its own ones that aren't part of JSON Schema. */
+const NOT_OURS: ReadonlySet<string> = new Set(["id", "$recursiveRef", "$recursiveAnchor", "$async", FILE_KEYWORD]);
 /** The time for all patterns of one schema together; more would block the process too long. */
 const PATTERN_BUDGET_MS = 10_000;
 

@@ -111,6 +111,11 @@ describe("wrong values", () => {
     expect(() => intakeOf(object({ f: { "x-help": 3, title: "F", examples: [1] } }))).not.toThrow();
   });
 
+  it("a schema stored with $async is validated at once, like any other", () => {
+    const stored = object({ a: { type: "string" } }, { $async: true, required: ["a"] });
+    expect(intakeOf(stored).validate({}).missing).toEqual(["a"]);
+  });
+
   it("a field may have the name of something that every object has", () => {
     const intake = intakeOf(object({ toString: { type: "string" } }, { required: ["toString"] }));
     expect(intake.validate({}).missing).toEqual(["toString"]);
