@@ -1,9 +1,10 @@
 import type { FileRule } from "@formbridge/contract";
-import { Ajv } from "ajv";
+import { _, Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { canonicalJson } from "../hashing.ts";
 import { FILE_KEYWORD, fileSchema, isFileReference } from "./file-reference.ts";
+import { isMultipleOf } from "./multiple-of.ts";
 import { isObject, LIST_OF_SCHEMAS, localRef, NAMED_SCHEMAS, ONE_SCHEMA, type SchemaNode } from "./schema-nodes.ts";
 
 export type JsonSchemaValidator = Ajv | Ajv2020;
@@ -44,6 +45,15 @@ export function createAjv(schema: SchemaNode, options: { allErrors: boolean }): 
     type: "array",
     schemaType: "boolean",
     validate: (wanted: boolean, items: unknown[]) => !wanted || areUnique(items),
+  });
+  // ajv divides binary fractions, for which 0.07 isn't a multiple of 0.01.
+  ajv.removeKeyword("multipleOf");
+  ajv.addKeyword({
+    keyword: "multipleOf",
+    type: "number",
+    schemaType: "number",
+    validate: (of: number, value: number) => isMultipleOf(value, of),
+    error: { message: "", params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}` },
   });
   return ajv;
 }

@@ -70,6 +70,7 @@ describe("wrong values", () => {
     [{ const: 3 }, "x", "invalid_value", 3],
     [{ type: "number", minimum: 3 }, 2, "invalid_value", 3],
     [{ type: "number", multipleOf: 3 }, 2, "invalid_value", 3],
+    [{ type: "number", multipleOf: 0.01 }, 0.075, "invalid_value", 0.01],
     [{ type: "string", pattern: "^a" }, "x", "invalid_value", "^a"],
     [{ type: "string", maxLength: 1 }, "xx", "too_long", 1],
     [{ type: "string", minLength: 3 }, "xx", "too_short", 3],
@@ -114,6 +115,11 @@ describe("wrong values", () => {
   it("a schema stored with $async is validated at once, like any other", () => {
     const stored = object({ a: { type: "string" } }, { $async: true, required: ["a"] });
     expect(intakeOf(stored).validate({}).missing).toEqual(["a"]);
+  });
+
+  it("an amount with cents is a multiple of a cent", () => {
+    const intake = intakeOf(object({ amount: { type: "number", multipleOf: 0.01 } }));
+    expect(intake.validate({ amount: 0.07 }).errors).toEqual([]);
   });
 
   it("a field may have the name of something that every object has", () => {
