@@ -122,6 +122,27 @@ describe("a refusal", () => {
     expect(intake.fields[0]).toMatchObject({ path: "legal_name", required: true });
   });
 
+  it("[AUDIT-P3] of a mail on a server without mail leads to a link without one", async () => {
+    const { resumeToken } = await started();
+    const asked = { resumeToken, kind: "magic_link" };
+    const bare = await host.refused("formbridge_handoff", asked, "bad_request");
+    const args = { ...asked, recipientEmail: "ada@example.com" };
+    expect(supplied(bare.error.proposal, args)).toEqual(args);
+    const { error } = await host.refused("formbridge_handoff", args, "service_unavailable");
+    expect(error.proposal).toMatchObject({ tool: "formbridge_handoff", arguments: { resumeToken } });
+    expect(await host.done(error.proposal.tool, error.proposal.arguments)).toMatchObject({ kind: "session" });
+  });
+
+  it("[AUDIT-P3] of an id that was sent as the token names it, and the other way round", async () => {
+    const { submissionId, resumeToken } = await agent.done("formbridge_vendor_create", {});
+    const asId = await agent.refused("formbridge_get_submission", { resumeToken: submissionId }, "token_invalid");
+    expect(asId.error.proposal).toMatchObject({ tool: "formbridge_get_submission", arguments: { submissionId } });
+    const set = { submissionId: resumeToken, fields: { legal_name: "Acme" } };
+    const asToken = await host.refused("formbridge_set_fields", set, "token_required");
+    expect(asToken.error.proposal).toMatchObject({ tool: "formbridge_set_fields", arguments: { resumeToken } });
+    expect(asToken.error.proposal.arguments).not.toHaveProperty("submissionId");
+  });
+
   it.each([
     ["formbridge_set_fields", { feilds: { legal_name: "Acme" } }, { fields: { legal_name: "Acme" } }],
     ["formbridge_set_fields", { legal_name: "Acme" }, { fields: { legal_name: "Acme" } }],

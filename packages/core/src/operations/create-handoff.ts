@@ -1,4 +1,4 @@
-import type { Actor, CreateHandoffRequest, CreateHandoffResponse, HandoffKind } from "@formbridge/contract";
+import type { Actor, CreateHandoffRequest, CreateHandoffResponse, FieldError, HandoffKind } from "@formbridge/contract";
 import { type CreateHandoff, decideCreateHandoff } from "../domain/decide/create-handoff.ts";
 import { ContractError } from "../domain/error.ts";
 import { sha256 } from "../domain/hashing.ts";
@@ -122,13 +122,12 @@ function bodyOf(
   };
 }
 
-function requireMailer(mailer: Mailer | undefined): Mailer {
+function requireMailer(mailer: Mailer | undefined, kind?: HandoffKind): Mailer {
   if (mailer !== undefined) return mailer;
-  throw new ContractError(
-    "service_unavailable",
-    "This server can't send e-mail. Leave recipientEmail out, or ask the operator to set up a mail server.",
-    { retryable: false },
-  );
+  const needing = kind === "magic_link" ? ["kind", "recipientEmail"] : ["recipientEmail"];
+  const message = `This server can't send e-mail. Leave ${needing.join(" and ")} out, or ask the operator to set up a mail server.`;
+  const fields = needing.map((path): FieldError => ({ path, code: "custom", message }));
+  throw new ContractError("service_unavailable", message, { retryable: false, fields });
 }
 
 /** The code of a magic link is only in the mail; every other link is also in the response. */
@@ -163,8 +162,8 @@ const ownName = ({ kind, id, name, declared }: Actor): Actor => ({
 });
 
 /** Without a mail server, nothing is promised or recorded. */
-async function admitMail({ deps }: Context, { caller }: CreateHandoffCall): Promise<void> {
-  requireMailer(deps.mailer);
+async function admitMail({ deps }: Context, { caller, handoff }: CreateHandoffCall): Promise<void> {
+  requireMailer(deps.mailer, handoff.kind);
   await countMail(deps, caller);
 }
 

@@ -82,14 +82,12 @@ function byType(refused: Refused): NextCall | undefined {
       return isKeyTaken(refused) ? withNewKey(refused) : undefined;
     case "not_found":
     case "token_invalid":
-      return lookElsewhere(refused);
+      return withNamesSwapped(refused) ?? lookElsewhere(refused);
     case "rate_limited":
     case "locked":
     case "service_unavailable":
-    case "internal_error": {
-      const { retryAfterMs = 1000 } = body.error;
-      return same(refused, { ...call.args }, `Make the same call again after ${Math.ceil(retryAfterMs / 1000)} s.`);
-    }
+    case "internal_error":
+      return body.error.retryable ? later(refused) : withoutNamed(refused);
     default:
       return undefined;
   }
@@ -103,6 +101,20 @@ function same(refused: Refused, args: Arguments, note: string): NextCall | undef
   return tool === undefined ? undefined : { tool, arguments: args, note };
 }
 
+function later(refused: Refused): NextCall | undefined {
+  const { call, body } = refused;
+  const { retryAfterMs = 1000 } = body.error;
+  return same(refused, { ...call.args }, `Make the same call again after ${Math.ceil(retryAfterMs / 1000)} s.`);
+}
+
+/** This server can't do what some of the arguments ask for, however often. */
+function withoutNamed(refused: Refused): NextCall | undefined {
+  const { call, body } = refused;
+  const names = (body.error.fields ?? []).map(({ path }) => path).filter((path) => Object.hasOwn(call.args, path));
+  if (names.length === 0) return undefined;
+  return same(refused, without(call.args, ...names), `Leave ${names.join(" and ")} out.`);
+}
+
 function named(refused: Refused, suffix: Suffix, args: Arguments, note: string): NextCall | undefined {
   const tool = refused.view.nameOf(suffix, refused.intakeId);
   return tool === undefined ? undefined : { tool, arguments: args, note };
@@ -110,6 +122,8 @@ function named(refused: Refused, suffix: Suffix, args: Arguments, note: string):
 
 function withToken(refused: Refused): NextCall | undefined {
   const { body, call } = refused;
+  const swapped = withNamesSwapped(refused);
+  if (swapped !== undefined) return swapped;
   if (body.resumeToken !== undefined) {
     return same(
       refused,
@@ -119,6 +133,16 @@ function withToken(refused: Refused): NextCall | undefined {
   }
   const again = same(refused, { ...call.args }, "Add the resumeToken of the latest response about the submission.");
   return again === undefined ? undefined : { ...again, supply: ["resumeToken"] };
+}
+
+/** An id that was sent as the token, or the other way round. */
+function withNamesSwapped(refused: Refused): NextCall | undefined {
+  const { submissionId, resumeToken, ...rest } = refused.call.args as Record<string, unknown>;
+  const isId = submissionId === undefined && String(resumeToken).startsWith("sub_") && !refused.view.needsToken;
+  if (isId) return same(refused, { submissionId: resumeToken, ...rest }, "This is a submissionId, not a resumeToken.");
+  const isToken = resumeToken === undefined && String(submissionId).startsWith("rtok_");
+  if (!isToken) return undefined;
+  return same(refused, { resumeToken: submissionId, ...rest }, "This is a resumeToken, not a submissionId.");
 }
 
 /** The idempotency key was used by another request. A locked submission is a `conflict` too, but not this one. */

@@ -35,6 +35,7 @@ export function decideCreateHandoff(
 ): Decision {
   const problem = problemWith(command, context.policy);
   if (problem !== undefined) return refuse(new ContractError("bad_request", problem));
+  if (command.kind === "magic_link" && command.recipientEmail === undefined) return refuse(noRecipient());
   const isTokenOver = submission.tokensRevoked || isPast(submission.token.expiresAt, context.now, context.policy);
   if (command.kind === "direct" && isTokenOver) {
     return refuse(conflict(submission, "The token has expired. Reissue it, or use another kind of hand-off."));
@@ -59,13 +60,19 @@ export function decideCreateHandoff(
 const conflict = (submission: Submission, message: string): ContractError =>
   new ContractError("conflict", message, { about: aboutOf(submission) });
 
+function noRecipient(): ContractError {
+  const message = "A magic link needs recipientEmail.";
+  return new ContractError("bad_request", message, {
+    fields: [{ path: "recipientEmail", code: "required", message }],
+  });
+}
+
 /** Refuse options that would have no effect. */
 function problemWith(command: CreateHandoff, policy: Policy): string | undefined {
-  const { kind, expiresInMs, recipientEmail, allowedActors, message } = command;
+  const { kind, expiresInMs, allowedActors, message } = command;
   if (kind === "direct" && [expiresInMs, allowedActors, message].some((given) => given !== undefined)) {
     return "A direct link is the token itself: it takes no expiresInMs, allowedActors or message.";
   }
-  if (kind === "magic_link" && recipientEmail === undefined) return "A magic link needs recipientEmail.";
   const { handoffTtlMinMs: min, handoffTtlMaxMs: max } = policy;
   if (expiresInMs !== undefined && (expiresInMs < min || expiresInMs > max)) {
     return `expiresInMs must be between ${min} and ${max}.`;
