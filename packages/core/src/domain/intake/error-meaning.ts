@@ -24,7 +24,7 @@ interface Wording {
 
 type Params = Record<string, unknown>;
 
-const plural = (count: unknown, noun: string) => `${String(count)} ${noun}${count === 1 ? "" : "s"}`;
+const plural = (count: unknown, noun: string, nouns = `${noun}s`) => `${String(count)} ${count === 1 ? noun : nouns}`;
 const list = (values: readonly unknown[]) =>
   values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(", ");
 
@@ -111,12 +111,12 @@ const KEYWORDS: Record<string, (params: Params, error: ErrorObject) => Wording> 
   }),
   maxProperties: ({ limit }) => ({
     code: "custom",
-    says: `must have at most ${plural(limit, "entry")}`,
+    says: `must have at most ${plural(limit, "entry", "entries")}`,
     expected: limit,
   }),
   minProperties: ({ limit }) => ({
     code: "custom",
-    says: `must have at least ${plural(limit, "entry")}`,
+    says: `must have at least ${plural(limit, "entry", "entries")}`,
     expected: limit,
   }),
   contains: (_, { schema }) => ({

@@ -95,6 +95,8 @@ describe("wrong values", () => {
   it("messages are short sentences", () => {
     const { errors } = intakeOf(object({ email: { type: "string", format: "email" } })).validate({ email: "x" });
     expect(errors[0]?.message).toBe("email must be a valid email");
+    const crowd = intakeOf(object({ crowd: { type: "object", minProperties: 2 } }));
+    expect(crowd.validate({ crowd: {} }).errors[0]?.message).toBe("crowd must have at least 2 entries");
   });
 
   it("a wrong type is not also a wrong value", () => {
