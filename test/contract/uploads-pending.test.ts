@@ -30,6 +30,41 @@ const jobs = () => server.server.core.backend.jobs.count();
 const abandon = (path: string, uploadId: string, options: Loose = {}) =>
   server.call("DELETE", `${path}/uploads/${uploadId}`, { body: { actor: AGENT }, ...options });
 
+describe("a row of a list whose file is being sent", () => {
+  const row = (at: number) => ({ field: `rows.${at}.receipt`, bytes: PDF });
+  const rows = (...names: string[]) => ({ rows: names.map((name) => ({ name })) });
+  const set = (token: string, fields: object) =>
+    server.call("PATCH", `/resume/${token}`, { body: { actor: AGENT, fields } });
+  beforeEach(async () => {
+    const receipt = { "x-file": { accept: ["application/pdf"], maxBytes: 1000 } };
+    const items = { type: "object", properties: { name: { type: "string" }, receipt } };
+    const schema = { type: "object", properties: { rows: { type: "array", items } } };
+    await server.putIntake({ id: "expenses", schema });
+  });
+
+  it("gets it when a row before it was removed meanwhile", async () => {
+    const made = await create(server, "expenses", { fields: rows("taxi", "hotel", "train") });
+    const upload = await announced(server, made.resumeToken, row(1));
+    const { body } = await set(upload.resumeToken, { "rows.0": null });
+    await send(upload, PDF);
+    const done = await confirm(server, body.resumeToken, upload.uploadId);
+    const { uploadId } = upload;
+    expect(done.body.fields.rows).toMatchObject([{ name: "hotel", receipt: { uploadId } }, { name: "train" }]);
+    expect(done.body.fields.rows[1]).not.toHaveProperty("receipt");
+  });
+
+  it("takes its upload with it when it is removed", async () => {
+    const made = await create(server, "expenses", { fields: rows("taxi", "hotel") });
+    const upload = await announced(server, made.resumeToken, row(0));
+    await send(upload, PDF);
+    const { body } = await set(upload.resumeToken, rows("hotel"));
+    expect(body.state).toBe("in_progress");
+    expectError(await confirm(server, body.resumeToken, upload.uploadId), 404, "not_found");
+    await drain(server);
+    expect(filesAtRest(server)).toEqual([]);
+  });
+});
+
 describe("a field announced twice", () => {
   it("[AUDIT-F2] the second one sent and confirmed leaves nothing pending, and submits", async () => {
     const made = await create(server, "files", { fields: { name: "Ada" } });

@@ -41,6 +41,8 @@ export type DomainEvent = { by?: Actor } & (
       removed: readonly (readonly string[])[];
       sizeBound: number;
       missingCount: number;
+      /** Pending uploads whose item is now at another place of its list. */
+      moved?: readonly { uploadId: string; field: string }[];
     }
   | { type: "validation.passed"; to: EditableState }
   | { type: "validation.failed"; to: EditableState; missing: string[]; errors: FieldError[] }

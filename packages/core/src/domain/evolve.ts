@@ -49,6 +49,7 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
         sizeBound: event.sizeBound,
         attribution: attribute(submission.attribution, event, stamp),
         missingCount: event.missingCount,
+        ...(event.moved && { uploads: uploadsMoved(submission, event.moved) }),
       };
     case "validation.passed":
     case "validation.failed":
@@ -106,6 +107,12 @@ function apply(submission: Submission, event: DomainEvent, stamp: Stamp): Submis
 
 const uploadsWithout = ({ uploads }: Submission, gone: string): Submission["uploads"] =>
   uploads.filter(({ uploadId }) => uploadId !== gone);
+
+const uploadsMoved = (
+  { uploads }: Submission,
+  moved: readonly { uploadId: string; field: string }[],
+): Submission["uploads"] =>
+  uploads.map((upload) => ({ ...upload, ...moved.find(({ uploadId }) => uploadId === upload.uploadId) }));
 
 type AfterSubmit = Extract<
   DomainEvent,

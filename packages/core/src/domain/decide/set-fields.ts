@@ -1,9 +1,11 @@
 import type { FieldError } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
+import type { DomainEvent } from "../events.ts";
 import { applyPatch, changedLeaves, type PatchResult } from "../fields/apply-patch.ts";
 import { settleFiles } from "../fields/files.ts";
 import { foreignFills } from "../fields/fills.ts";
 import { boundedSize } from "../fields/size.ts";
+import { followItems } from "../files/follow-items.ts";
 import { stateWritten } from "../files/pending.ts";
 import { fieldAction } from "../next-actions.ts";
 import type { Submission } from "../submission.ts";
@@ -28,17 +30,23 @@ export function patchFields(submission: Submission, patch: Record<string, unknow
     problems.push(...foreignFills({ before, after: result.fields }, context));
     if (problems.length > 0) return refuse(unstorable(problems, context));
     const sizeBound = boundedSize(result, { bound: submission.sizeBound, max: context.policy.maxFieldsSize });
+    const unconfirmed = uploads.filter(({ confirmed }) => confirmed === undefined);
+    const { moved, orphaned } = followItems(unconfirmed, { ...result, before }, intake);
+    const rest = { uploads: uploads.filter((upload) => !orphaned.includes(upload)) };
+    const to = isStillDraft(submission, result) ? "draft" : stateWritten(rest, context.now);
     return {
       events: [
         {
           type: "field.updated",
-          to: isStillDraft(submission, result) ? "draft" : stateWritten(submission, context.now),
+          to,
           fields: result.fields,
           set: changedLeaves(result.set, before),
           removed: result.removed,
           sizeBound,
           missingCount: intake.validate(result.fields).missing.length,
+          ...(moved.length > 0 && { moved }),
         },
+        ...orphaned.map(({ uploadId, field }): DomainEvent => ({ type: "upload.abandoned", to, uploadId, field })),
       ],
       token: "rotate",
     };

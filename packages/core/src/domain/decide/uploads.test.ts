@@ -322,6 +322,56 @@ describe("files without a place", () => {
     expect(scene.when(request("list.0.receipt")).when(request("list.1.receipt")).decision.refusal).toBeUndefined();
   });
 
+  describe("an upload that is pending for an item of a list", () => {
+    const rows = (...names: string[]) => ({ list: names.map((name) => ({ name })) });
+    const waiting = (at: number, ...names: string[]) =>
+      given({ schema: listed }, rows(...names)).when(request(`list.${at}.receipt`));
+    const placed = (scene: Scene) => {
+      const { list } = scene.when(confirm(last(scene))).submission.fields as { list: Record<string, unknown>[] };
+      return list.map(({ name, receipt }) => `${name ?? "new"}${receipt === undefined ? "" : " with receipt"}`);
+    };
+
+    it.each([
+      ["an item before it is removed by its path", { "list.0": null }, ["b with receipt", "c"]],
+      ["an item before it is removed with the list", rows("b", "c"), ["b with receipt", "c"]],
+      ["the list is reordered", rows("c", "b", "a"), ["c", "b with receipt", "a"]],
+      ["an item is added before it", rows("z", "a", "b", "c"), ["z", "a", "b with receipt", "c"]],
+      ["its item is changed", { "list.1.name": "B" }, ["a", "B with receipt", "c"]],
+      ["its item is changed and one behind it removed", rows("a", "B"), ["a", "B with receipt"]],
+      ["other fields are set", { name: "x" }, ["a", "b with receipt", "c"]],
+    ])("follows it when %s", (_, change, expected) => {
+      expect(placed(waiting(1, "a", "b", "c").when(set(change)))).toEqual(expected);
+    });
+
+    it.each([
+      ["it is filled in", { "list.1.name": "b" }, ["a", "b with receipt"]],
+      ["the other one is filled in", { "list.0.name": "b" }, ["b", "a with receipt"]],
+      ["the other one is removed", { "list.0": null }, ["a with receipt"]],
+    ])("is not confused by an equal item when %s", (_, change, expected) => {
+      expect(placed(waiting(1, "a", "a").when(set(change)))).toEqual(expected);
+    });
+
+    it("stays for the next item when the list gets shorter", () => {
+      expect(placed(waiting(2, "a", "b").when(set(rows("a"))))).toEqual(["a", "new with receipt"]);
+    });
+
+    it.each([
+      ["by its path", { "list.1": null }],
+      ["with the list", rows("a", "c")],
+      ["with all of the list", { list: null }],
+    ])("is abandoned when its item is removed %s", (_, change) => {
+      const { events, submission } = waiting(1, "a", "b", "c").when(set(change));
+      expect(events).toEqual(["field.updated", "upload.abandoned"]);
+      expect(submission).toMatchObject({ state: "in_progress", uploads: [] });
+    });
+  });
+
+  it("names that no field may have are refused with the true reason", () => {
+    const open = { type: "object", properties: { map: { type: "object", additionalProperties: { "x-file": rule } } } };
+    const { decision } = given({ schema: open }).when(request("map.__proto__"));
+    expect(decision.refusal?.message).toBe("The file can't be placed: __proto__ isn't allowed as a field name.");
+  });
+
   it("[AUDIT-F37] a path that is not a file field is refused with a list of those that are", () => {
     const { decision } = given({ schema: listed }).when(request("nope"));
     expect(decision.refusal?.detail.nextActions).toMatchObject([

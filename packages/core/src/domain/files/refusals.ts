@@ -85,7 +85,8 @@ export function alreadyConfirmed(submission: Submission, upload: Upload, intake:
 /** The fields have no such place, usually an item beyond the end of a list. */
 export function noPlace(field: string, cause: ContractError): ContractError {
   const [problem] = cause.detail.fields ?? [];
-  const message = `The file can't be placed: ${problem?.message ?? cause.message}. Set the item first, then announce its file.`;
+  const why = problem === undefined ? cause.message : `${problem.message}. Set the item first, then announce its file.`;
+  const message = `The file can't be placed: ${why}`;
   return new ContractError("invalid", message, {
     fields: [{ path: field, code: "invalid_value", message }],
     nextActions: [{ action: "collect_field", field: field.replace(/\.[^.]*$/, ""), hint: message }],
