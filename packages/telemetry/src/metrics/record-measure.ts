@@ -7,7 +7,6 @@ const A_DAY = 86_400_000;
 /** A key that comes back so soon after its conflict is a retry of it. */
 const RETRY_MS = 60_000;
 const MAX_CONFLICTS = 10_000;
-const MAX_INTAKES = 10_000;
 
 /** What metrics call operations that present a token. */
 const TOKEN_OPERATIONS: Record<string, string> = {
@@ -52,13 +51,10 @@ export function createMeasureRecorder(metrics: Metrics, now: () => number): (mea
   let watchers = 0;
 
   function hitsOf(intakeId: string): RatioWindow {
-    const known = hits.get(intakeId);
-    if (known !== undefined) return known;
-    // A bound, not a cache: past it the label is `other` anyhow.
-    const name = hits.size >= MAX_INTAKES ? "other" : intakeId;
-    const fresh = hits.get(name) ?? createRatioWindow(FIVE_MINUTES, now);
-    hits.set(name, fresh);
-    return fresh;
+    const name = metrics.shownAs("intake_id", intakeId);
+    const known = hits.get(name) ?? createRatioWindow(FIVE_MINUTES, now);
+    hits.set(name, known);
+    return known;
   }
 
   metrics.onCollect(() => {

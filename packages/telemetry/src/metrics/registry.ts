@@ -28,6 +28,8 @@ export interface Metrics extends MetricProducer {
   /** Puts a value into a histogram. */
   observe<Name extends NamesOf<"histogram">>(name: Name, value: number, ...labels: LabelsOf<Name>): void;
   set<Name extends NamesOf<"gauge">>(name: Name, value: number, ...labels: LabelsOf<Name>): void;
+  /** The name under which a value of a limited label is shown: its own, or `other`. Gauges of several values are added up by it. */
+  shownAs(label: string, value: string): string;
   /** Called before every collection: sets what is not worth keeping up to date in between. */
   onCollect(refresh: () => void): void;
 }
@@ -128,6 +130,7 @@ export function createMetrics({ labelLimit, now = Date.now, resource = emptyReso
       series.value += value;
       series.count += 1;
     },
+    shownAs: limit,
     onCollect: (refresh) => void refreshes.push(refresh),
     async collect(): Promise<CollectionResult> {
       for (const refresh of refreshes) refresh();

@@ -56,8 +56,12 @@ export function watchStores(options: StoreGaugeOptions): () => void {
     const held = sizes.current();
     if (held === undefined) return;
     metrics.set("formbridge_token_store_size", held.tokens, database);
-    for (const [intakeId, count] of Object.entries(held.records))
-      metrics.set("formbridge_idempotency_key_active_count", count, intakeId);
+    const records = new Map<string, number>();
+    for (const [intakeId, count] of Object.entries(held.records)) {
+      const name = metrics.shownAs("intake_id", intakeId);
+      records.set(name, (records.get(name) ?? 0) + count);
+    }
+    for (const [name, count] of records) metrics.set("formbridge_idempotency_key_active_count", count, name);
   });
   let looking = look();
   const timer = setInterval(() => {
