@@ -334,6 +334,7 @@ describe("incidents", () => {
     expectRefusal(both, 422, "invalid");
     expect(both.body.error.fields).toEqual([expect.objectContaining({ path: "alarms.token_shared" })]);
     expectRefusal(await put({ dormant_token: { windowMs: 1000 } }), 422, "invalid");
+    expectRefusal(await put({ country_changed: { threshold: 1 } }), 422, "invalid");
     expectRefusal(await put({ failed_lookups: false }), 422, "invalid");
   });
 });

@@ -48,6 +48,7 @@ import { guardBackend } from "./breaker/guard-backend.ts";
 import { checkSecret, retireSecrets } from "./check-secret.ts";
 import type { Backends } from "./config/backends.ts";
 import type { Config, DatabaseChoice, RedisChoice } from "./config/config.ts";
+import { ConfigError } from "./config/reader.ts";
 import { secretsFor } from "./config/secret-file.ts";
 
 /** The product without a transport, for the server, the commands and tests. */
@@ -104,6 +105,10 @@ export async function composeCore(config: Config, options: ComposeOptions = {}):
   const courier = observeCourier?.(given) ?? given;
   const { publicUrl = () => localUrl(config) } = options;
   const mailer = options.mailer ?? (config.mail && createSmtpMailer(config.mail));
+  if (mailer === undefined && config.settings.alarmMail !== undefined)
+    throw new ConfigError(
+      "FORMBRIDGE_ALARM_MAIL is set, but mail can't be sent; it takes FORMBRIDGE_SMTP_URL as well.",
+    );
   const secrets = secretsFor(config);
   const sealer = createAesSealer(secrets);
   const parts = { now, instrumentation, sealer };

@@ -1,4 +1,11 @@
-export { type AlarmRule, type AlarmRules, DEFAULT_ALARMS, ruleProblem } from "./domain/alarms/alarm.ts";
+export {
+  type AlarmRule,
+  type AlarmRules,
+  DEFAULT_ALARMS,
+  isTimed,
+  responsesProblem,
+  ruleProblem,
+} from "./domain/alarms/alarm.ts";
 export type { Block, Incident } from "./domain/alarms/incident.ts";
 export {
   chainEvents,

@@ -1,28 +1,26 @@
 import { ALARM_KINDS, ALARM_RESPONSES, type AlarmKind, type AlarmResponse } from "@formbridge/contract";
-import { type AlarmRule, type AlarmRules, ruleProblem } from "@formbridge/core";
+import { type AlarmRule, type AlarmRules, isTimed, responsesProblem, ruleProblem } from "@formbridge/core";
 import { isEmail } from "./oai-settings.ts";
 import { bad, type Reader } from "./reader.ts";
 import type { SettingName } from "./settings.ts";
 
 interface AlarmsChoice {
-  alarms: AlarmRules;
+  alarms: AlarmRules | false;
   alarmBlockMs: number;
   alarmMail?: string;
 }
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Alarms that measure a time instead of counting. */
-const TIMED = new Set<AlarmKind>(["dormant_token", "country_changed", "agent_after_handoff"]);
 
 const alarmSetting = (kind: AlarmKind): SettingName => `FORMBRIDGE_ALARM_${kind.toUpperCase()}` as SettingName;
 
 export function alarmsOf(read: Reader): AlarmsChoice {
   const responses = responsesOf(read);
-  const isOn = read.isOn("FORMBRIDGE_ALARMS");
-  const rules = isOn ? ALARM_KINDS.map((kind) => [kind, ruleOf(read, kind, responses.get(kind) ?? [])] as const) : [];
+  const rules = ALARM_KINDS.map((kind) => [kind, ruleOf(read, kind, responses.get(kind) ?? [])] as const);
+  const alarms = Object.fromEntries(rules.filter(([, rule]) => rule !== undefined)) as AlarmRules;
   const alarmMail = read.checked("FORMBRIDGE_ALARM_MAIL", isEmail, "an e-mail address");
   return {
-    alarms: Object.fromEntries(rules.filter(([, rule]) => rule !== undefined)) as AlarmRules,
+    alarms: read.isOn("FORMBRIDGE_ALARMS") && alarms,
     alarmBlockMs: read.number("FORMBRIDGE_ALARM_BLOCK_MS", { min: 1_000, max: 31_536_000_000 }),
     ...(alarmMail !== undefined && { alarmMail }),
   };
@@ -32,9 +30,9 @@ function ruleOf(read: Reader, kind: AlarmKind, responses: AlarmResponse[]): Alar
   const name = alarmSetting(kind);
   const value = read.text(name);
   if (value === "off") return undefined;
-  const takes = TIMED.has(kind) ? "a time such as 60s or 14d, or off" : "a count and a time such as 50/5m, or off";
+  const takes = isTimed(kind) ? "a time such as 60s or 14d, or off" : "a count and a time such as 50/5m, or off";
   const [, count, time, unit] = /^(?:(\d{1,6})\/)?(\d{1,6})([smhd])$/.exec(value) ?? [];
-  if (time === undefined || (count === undefined) !== TIMED.has(kind)) throw bad(name, value, takes);
+  if (time === undefined || (count === undefined) !== isTimed(kind)) throw bad(name, value, takes);
   const windowMs = Number(time) * UNITS[unit as keyof typeof UNITS];
   const rule = { threshold: Number(count ?? 0), windowMs, responses };
   const problem = ruleProblem(kind, rule);
@@ -57,6 +55,8 @@ function responsesOf(read: Reader): Map<AlarmKind, AlarmResponse[]> {
         value ?? "",
         `<alarm>:<response>+<response>,… with each alarm once and ${ALARM_RESPONSES.join(", ")}`,
       );
+    const problem = responsesProblem(known, responses);
+    if (problem !== undefined) throw bad(name, part.trim(), problem);
     given.set(known, responses);
   }
   return given;

@@ -142,7 +142,7 @@ export const SETTINGS = {
     help: "webhook of yours that is notified of reviews, escalations, rejections, finalized submissions, expiry warnings and security incidents (default: none)",
   },
   FORMBRIDGE_SMTP_TIMEOUT_MS: ms(20_000, "how long the mail server may take for one mail"),
-  FORMBRIDGE_ALARMS: { kind: "text", fallback: "on", help: "security alarms: on or off" },
+  FORMBRIDGE_ALARMS: { kind: "text", fallback: "on", help: "security alarms, those of intakes too: on or off" },
   FORMBRIDGE_ALARM_TOKEN_SHARED: alarm("3/5m", "addresses that use one token"),
   FORMBRIDGE_ALARM_TOKEN_ENUMERATION: alarm("100/1m", "submissions whose tokens one address uses"),
   FORMBRIDGE_ALARM_FAILED_LOOKUPS: alarm("50/5m", "unknown tokens that one address presents"),

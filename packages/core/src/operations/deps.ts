@@ -58,8 +58,8 @@ export interface Settings {
   listCountLimit: number;
   /** Records per page of a harvest. */
   harvestPageSize: number;
-  /** Absent alarms are off. */
-  alarms: AlarmRules;
+  /** Absent alarms are off, unless an intake has its own. false: there are none. */
+  alarms: AlarmRules | false;
   /** How long an alarm blocks an address. */
   alarmBlockMs: number;
   /** Who is mailed about incidents. */

@@ -1,4 +1,4 @@
-import type { AlarmKind, AlarmPolicies, AlarmResponse } from "@formbridge/contract";
+import { ALARMS, type AlarmKind, type AlarmPolicies, type AlarmResponse } from "@formbridge/contract";
 
 /** Trips on more than `threshold` within `windowMs`. What counts depends on the alarm. */
 export interface AlarmRule {
@@ -51,13 +51,32 @@ export function ruleFor(
   return { threshold: threshold ?? t, windowMs: windowMs ?? w, responses: responses ?? r };
 }
 
-/** Why a rule makes no sense; undefined if it does. */
-export function ruleProblem(kind: AlarmKind, { threshold, windowMs, responses }: AlarmRule): string | undefined {
+/** Alarms that measure a time instead of counting. */
+const TIMED = new Set<AlarmKind>(["dormant_token", "country_changed", "agent_after_handoff"]);
+export const isTimed = (kind: AlarmKind): boolean => TIMED.has(kind);
+
+/** What an alarm needs more than one of: with 0, every call would raise it. */
+const PLURAL: Partial<Record<AlarmKind, string>> = {
+  token_shared: "more than one address: every token is used from one",
+  token_enumeration: "more than one submission: every address uses the token of one",
+  expired_tokens_probed: "more than one token: everybody may open an expired link",
+};
+
+/** Why a rule's threshold or time makes no sense; undefined if both do. */
+export function ruleProblem(kind: AlarmKind, { threshold, windowMs }: AlarmRule): string | undefined {
   if (kind === "dormant_token" && windowMs < MIN_DORMANT_MS) return "a dormant time of at least an hour";
   if (kind === "agent_after_handoff" && windowMs > MAX_AFTER_HANDOFF_MS) return "a time of at most an hour";
   if (windowMs < SECOND || windowMs > 365 * DAY) return "a time between a second and a year";
+  if (isTimed(kind)) return threshold > 0 ? "a time only: it has no count" : undefined;
   if (threshold > 10_000) return "a count of at most 10000";
-  if (kind === "token_shared" && threshold < 1) return "more than one address: every token is used from one";
+  return threshold < 1 ? PLURAL[kind] : undefined;
+}
+
+/** Why an alarm can't have these responses; undefined if it can. */
+export function responsesProblem(kind: AlarmKind, responses: readonly AlarmResponse[]): string | undefined {
+  if (new Set(responses).size < responses.length) return "each response once";
   if (responses.includes("revoke") && responses.includes("reissue")) return "either revoke or reissue, not both";
-  return undefined;
+  const isAddress = ALARMS[kind].about === "address";
+  const other = isAddress ? responses.find((response) => response !== "block") : undefined;
+  return other && `block only, not ${other}: the alarm is about an address, not about a submission`;
 }

@@ -18,7 +18,7 @@ import {
   type IntakeDefinition,
   IntakeDefinitionSchema,
 } from "@formbridge/contract";
-import { DEFAULT_ALARMS, ruleFor, ruleProblem } from "../alarms/alarm.ts";
+import { DEFAULT_ALARMS, responsesProblem, ruleFor, ruleProblem } from "../alarms/alarm.ts";
 import { ContractError } from "../error.ts";
 import { isAddress } from "../review/address.ts";
 import { mostReviewers } from "../review/reviewers.ts";
@@ -69,7 +69,7 @@ export function checkDefinition(value: unknown, { maxFields = MAX_FIELDS }: Defi
 function checkAlarms({ alarms = {} }: IntakeDefinition, problems: Problems): void {
   for (const kind of Object.keys(alarms) as (keyof AlarmPolicies)[]) {
     const rule = ruleFor(kind, DEFAULT_ALARMS, alarms);
-    const problem = rule && ruleProblem(kind, rule);
+    const problem = rule && (ruleProblem(kind, rule) ?? responsesProblem(kind, rule.responses));
     if (problem !== undefined) problems.add(["alarms", kind], `takes ${problem}`);
   }
 }

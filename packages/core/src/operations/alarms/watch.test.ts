@@ -1,6 +1,8 @@
+import type { AlarmPolicies } from "@formbridge/contract";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_ALARMS, ruleProblem } from "../../domain/alarms/alarm.ts";
+import { type AlarmRules, DEFAULT_ALARMS, responsesProblem, ruleProblem } from "../../domain/alarms/alarm.ts";
 import type { Observation } from "../../domain/alarms/signals.ts";
+import type { Hash } from "../../domain/hashing.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { AlarmWindows, Mark } from "../../ports/alarm-windows.ts";
 import type { Measure } from "../../ports/instrumentation.ts";
@@ -29,15 +31,19 @@ function exactWindows(): AlarmWindows {
   };
 }
 
-function scene(alarmWindows: AlarmWindows = exactWindows()) {
+const OWN_ALARMS: AlarmPolicies = { submission_conflicts: { threshold: 0 } };
+
+function scene(alarmWindows: AlarmWindows = exactWindows(), alarms: AlarmRules | false = DEFAULT_ALARMS) {
   const measures: Measure[] = [];
   const deps = {
-    settings: { alarms: DEFAULT_ALARMS },
+    settings: { alarms },
     random: { process: "p" },
     instrumentation: { record: (measure: Measure) => measures.push(measure) },
     alarmWindows,
   } as unknown as Deps;
-  const catalog = { byDigest: async () => ({ definition: {} }) } as unknown as Catalog;
+  const catalog = {
+    byDigest: async (digest: Hash) => ({ definition: digest === "own" ? { alarms: OWN_ALARMS } : {} }),
+  } as unknown as Catalog;
   const watch = createWatch(deps, catalog);
   const dropped = (): number =>
     measures.reduce((sum, one) => sum + (one.name === "alarm_signals" && one.outcome === "dropped" ? one.count : 0), 0);
@@ -86,11 +92,24 @@ describe("watch", () => {
     expect(await watch.evaluate()).toEqual([]);
   });
 
+  it("[ALARMS-POLICY] an intake can have an alarm that the server turned off, but none if all are off", async () => {
+    const submission = submissionOf("own", { definition: "own" });
+    const [some, none] = [scene(exactWindows(), {}), scene(exactWindows(), false)];
+    for (const { watch } of [some, none]) watch.observe({ at: START, outcome: "conflict", submission });
+    expect(await some.watch.evaluate()).toMatchObject([{ signal: { kind: "submission_conflicts" } }]);
+    expect(await none.watch.evaluate()).toEqual([]);
+  });
+
   it("explains why a rule is invalid", () => {
     const rule = { threshold: 1, windowMs: HOUR, responses: [] } as const;
     expect(ruleProblem("token_shared", rule)).toBeUndefined();
     expect(ruleProblem("token_shared", { ...rule, threshold: 0 })).toMatch("more than one address");
-    expect(ruleProblem("token_shared", { ...rule, responses: ["revoke", "reissue"] })).toMatch("not both");
+    expect(ruleProblem("token_enumeration", { ...rule, threshold: 0 })).toMatch("more than one submission");
+    expect(ruleProblem("submission_conflicts", { ...rule, threshold: 0 })).toBeUndefined();
+    expect(ruleProblem("country_changed", rule)).toMatch("no count");
+    expect(responsesProblem("token_shared", ["revoke", "reissue"])).toMatch("not both");
+    expect(responsesProblem("token_enumeration", ["block"])).toBeUndefined();
+    expect(responsesProblem("token_enumeration", ["block", "notify_creator"])).toMatch("block only");
     expect(ruleProblem("failed_lookups", { ...rule, windowMs: 1 })).toMatch("a second");
     expect(ruleProblem("failed_lookups", { ...rule, threshold: 10_001 })).toMatch("10000");
     expect(ruleProblem("dormant_token", { ...rule, windowMs: MINUTE })).toMatch("hour");

@@ -40,7 +40,8 @@ export interface Watch {
 }
 
 export function createWatch(deps: Deps, catalog: Catalog): Watch {
-  const rules = deps.settings.alarms;
+  const { alarms } = deps.settings;
+  const rules = alarms === false ? {} : alarms;
   let pending = new Map<string, Signal>();
   let drawn = 0;
   let blocked: ReadonlyMap<string, Instant> = new Map();
@@ -77,6 +78,7 @@ export function createWatch(deps: Deps, catalog: Catalog): Watch {
 
   return {
     observe(seen) {
+      if (alarms === false) return;
       for (const signal of signalsOf(seen, { unique, operator: DEFAULT_TENANT })) keep(signal);
     },
     async evaluate() {
