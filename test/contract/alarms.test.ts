@@ -8,6 +8,7 @@ import { createScriptedCourier, type ScriptedCourier } from "../support/scripted
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const BLOCK_MS = HOUR / 2;
 const HOOK = "https://ops.invalid/incidents";
 
 let server: TestServer;
@@ -30,6 +31,7 @@ beforeAll(async () => {
       FORMBRIDGE_ALARM_MAIL: "ops@example.com",
       FORMBRIDGE_SUBMISSION_TTL_MS: String(60 * DAY),
       FORMBRIDGE_TOKEN_TTL_MS: String(30 * DAY),
+      FORMBRIDGE_ALARM_BLOCK_MS: String(BLOCK_MS),
       FORMBRIDGE_ALARM_RESPONSES: "expired_tokens_probed:block,failed_lookups:block",
     },
   });
@@ -110,12 +112,12 @@ describe("each alarm is raised by its attack and not by similar harmless traffic
     const made = await created(server, "forms");
     const refused = await resume(made.resumeToken, host);
     expectRefusal(refused, 403, "forbidden");
-    expect(refused.body.error).toMatchObject({ reason: "address_blocked", retryAfterMs: HOUR });
+    expect(refused.body.error).toMatchObject({ reason: "address_blocked", retryAfterMs: BLOCK_MS });
     expect((await create(server, "forms", from(host))).status).toBe(403);
     expect((await resume(made.resumeToken, newHost())).status).toBe(200);
     // An API key says who calls, so it isn't refused.
     expect((await server.call("GET", "/blocks", { key: server.adminKey, ...from(host) })).body.items).toHaveLength(1);
-    server.clock.advance(HOUR + 1);
+    server.clock.advance(BLOCK_MS + 1);
     expect((await resume(made.resumeToken, host)).status).toBe(200);
   });
 
@@ -235,6 +237,28 @@ describe("incidents", () => {
     server.clock.advance(HOUR);
     await trip(made);
     expect(await about(made)).toHaveLength(2);
+  });
+
+  it("[ALARMS-ONCE] [ALARMS-BLOCK] an attack that goes on when its block ends is a new incident, and blocked again", async () => {
+    const host = newHost();
+    const expired: Loose[] = [];
+    for (let index = 0; index < 7; index++) {
+      const made = await created(server, "forms");
+      await server.call("POST", `/submissions/${made.submissionId}/tokens/revoke`, { key: server.adminKey, body: {} });
+      expired.push(made);
+    }
+    const probe = async (): Promise<Reply> => {
+      for (const { resumeToken } of expired) await resume(resumeToken, host);
+      await flush();
+      return await resume(expired[0].resumeToken, host);
+    };
+    expect((await probe()).status).toBe(403);
+    const [first] = await list("kind=expired_tokens_probed");
+    server.clock.advance(BLOCK_MS + 1);
+    expect((await resume(expired[0].resumeToken, host)).status).toBe(410);
+    expect((await probe()).status).toBe(403);
+    expect((await list("kind=expired_tokens_probed"))[0]).toMatchObject({ address: host, state: "open" });
+    expect((await list("kind=expired_tokens_probed"))[0].incidentId).not.toBe(first?.incidentId);
   });
 
   it("[ALARMS-HANDLE] an admin acknowledges and closes; twice is once", async () => {

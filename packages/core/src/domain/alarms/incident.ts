@@ -54,17 +54,34 @@ export const RESPONSE_LEASE_MS = 30_000;
 /** Evidence within this time belongs to the same incident, however short the alarm's window. */
 const MIN_QUIET_MS = 300_000;
 
+/**
+ * While its address is blocked, an attack is quiet, and what comes after the end of the block needs another one. A false positive
+ * has no block.
+ */
+function coversUntil(incident: Incident, blockMs: number): Instant {
+  const { lastSeenAt, raisedAt, responses, falsePositive } = incident;
+  const quietUntil = lastSeenAt + quietMs(incident);
+  const isBlocked = responses.some(({ response, outcome }) => response === "block" && outcome === "done");
+  return isBlocked && falsePositive !== true ? Math.min(quietUntil, raisedAt + blockMs) : quietUntil;
+}
+
 export const causeOf = ({ tenant, kind, subject }: Signal): Hash => sha256(JSON.stringify([tenant, kind, subject]));
 
 const quietMs = ({ windowMs }: { windowMs: number }): number => Math.max(windowMs, MIN_QUIET_MS);
 
+interface Raising {
+  rule: AlarmRule;
+  count: number;
+  previous?: Incident;
+  incidentId: string;
+  /** How long an alarm blocks an address. */
+  blockMs: number;
+}
+
 /** The incident to add for a signal that trips; undefined if one with this cause covers it. */
-export function raise(
-  signal: Signal,
-  { rule, count, previous, incidentId }: { rule: AlarmRule; count: number; previous?: Incident; incidentId: string },
-): Incident | undefined {
+export function raise(signal: Signal, { rule, count, previous, incidentId, blockMs }: Raising): Incident | undefined {
   const { at, tenant, kind, evidence } = signal;
-  if (previous !== undefined && at - previous.lastSeenAt <= quietMs(previous)) return undefined;
+  if (previous !== undefined && at <= coversUntil(previous, blockMs)) return undefined;
   const { threshold, windowMs, responses } = rule;
   return {
     incidentId,

@@ -25,7 +25,8 @@ async function raiseOne({ deps }: Context, { signal, rule, count }: Tripped): Pr
   const { incidents } = deps.backend;
   const previous = await incidents.latest(causeOf(signal));
   const incidentId = deps.random.newId("inc");
-  const incident = raise(signal, { rule, count, ...(previous && { previous }), incidentId });
+  const { alarmBlockMs: blockMs } = deps.settings;
+  const incident = raise(signal, { rule, count, ...(previous && { previous }), incidentId, blockMs });
   if (incident === undefined) {
     const seen = previous && seenAgain(previous, signal.at);
     if (seen !== undefined) await incidents.update(seen);
