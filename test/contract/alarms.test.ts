@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMailbox, handOff, type Mailbox, visit } from "../support/handoffs.ts";
 import { type Loose, type Reply, startTestServer, type TestServer } from "../support/harness.ts";
-import { AGENT, create, created, eventsOf, expectRefusal, read, setFields } from "../support/moves.ts";
-import { gated, reject, reviewerKey, submitted } from "../support/reviews.ts";
+import { AGENT, create, created, eventsOf, expectRefusal, read, setFields, submit } from "../support/moves.ts";
+import { gated, reject, review, reviewerKey, submitted } from "../support/reviews.ts";
 import { createScriptedCourier, type ScriptedCourier } from "../support/scripted-courier.ts";
 
 const MINUTE = 60_000;
@@ -169,8 +169,11 @@ describe("each alarm is raised by its attack and not by similar harmless traffic
     await resume(made.resumeToken, newHost(), "us");
     const human = await visit(server, await handOff(server, made.resumeToken));
     await human.call("GET", "", from(newHost(), "DE"));
+    // The proxy doesn't know the country of every address.
+    const proxied = newHost();
+    for (const unknown of ["XX", "ZZ", "T1"]) await resume(made.resumeToken, proxied, unknown);
     expect(await about(made)).toEqual([]);
-    await resume(made.resumeToken, newHost(), "DE");
+    await resume(made.resumeToken, proxied, "DE");
     expect((await about(made)).map(({ kind }) => kind)).toEqual(["country_changed"]);
   });
 
@@ -187,6 +190,30 @@ describe("each alarm is raised by its attack and not by similar harmless traffic
     await setFields(server, late.resumeToken, { name: "bot" });
     expect(await about(late)).toEqual([]);
     expect((await about(early)).map(({ kind }) => kind)).toEqual(["agent_after_handoff"]);
+  });
+
+  it("[ALARMS-TRIP] agent_after_handoff: also if the agent writes by id, with its API key", async () => {
+    const key = await server.makeKey({ roles: ["agent"], actor: AGENT });
+    const made = await created(server, "forms", { key });
+    await visit(server, await handOff(server, made.resumeToken));
+    const call = { key, headers: { "if-match": '"1"' }, body: { fields: { name: "bot" } } };
+    expect((await server.call("PATCH", `/submissions/${made.submissionId}/fields`, call)).status).toBe(200);
+    const [incident, ...more] = await about(made);
+    expect([incident?.kind, more]).toEqual(["agent_after_handoff", []]);
+  });
+
+  it("[ALARMS-TRIP] agent_after_handoff: an agent may review at once what a human has submitted", async () => {
+    const gate = { name: "lead", reviewers: { ids: ["checker"], allowAgents: true } };
+    const intake = await gated(server, [gate]);
+    const agent = await server.makeKey({ roles: ["agent"], actor: AGENT });
+    const human = await server.makeKey({ roles: ["agent"], actor: { kind: "human", id: "ada" } });
+    const made = await created(server, intake, { key: agent, body: { initialFields: { name: "Ada" } } });
+    expect((await submit(server, made.resumeToken, crypto.randomUUID(), { key: human })).body.state).toBe(
+      "needs_review",
+    );
+    const checker = await server.makeKey({ roles: ["reviewer"], actor: { kind: "agent", id: "checker" } });
+    expect((await review(server, made.submissionId, checker)).status).toBe(200);
+    expect(await about(made)).toEqual([]);
   });
 
   it("[ALARMS-TRIP] agent_after_handoff: whoever only says that they are human doesn't take over", async () => {

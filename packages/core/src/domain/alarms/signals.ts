@@ -3,6 +3,7 @@ import type { Hash } from "../hashing.ts";
 import type { Instant } from "../instant.ts";
 import type { Submission } from "../submission.ts";
 import type { FailedUse } from "../tokens/audit-payloads.ts";
+import { isEditable } from "../transitions.ts";
 import { type AlarmRule, MAX_AFTER_HANDOFF_MS, MIN_DORMANT_MS } from "./alarm.ts";
 
 /** What the history of a submission records about a call, or would if there were one. */
@@ -59,20 +60,24 @@ export function signalsOf(
   const base = { tenant: submission?.tenant ?? operator, at };
   const ofAddress = (kind: AlarmKind, member: string): Signal[] =>
     network === undefined ? [] : [{ ...base, kind, subject: network, member, evidence: { address: network } }];
-  const ofToken = (kind: AlarmKind, member: string, figure?: number): Signal[] =>
-    submission === undefined || tokenHash === undefined
-      ? []
-      : [
-          {
-            ...base,
-            kind,
-            subject: tokenHash,
-            member,
-            evidence,
-            definition: submission.definition,
-            ...(figure !== undefined && { figure }),
-          },
-        ];
+  const about =
+    (subject: string | undefined): Signaller =>
+    (kind, member, figure) =>
+      submission === undefined || subject === undefined
+        ? []
+        : [
+            {
+              ...base,
+              kind,
+              subject,
+              member,
+              evidence,
+              definition: submission.definition,
+              ...(figure !== undefined && { figure }),
+            },
+          ];
+  const ofToken = about(tokenHash);
+  const ofSubmission = about(submission?.submissionId);
   // Every write issues a new token, so the tokens of one submission count as one.
   const named = submission?.submissionId ?? tokenHash;
   const enumerated = named === undefined ? [] : ofAddress("token_enumeration", named);
@@ -86,47 +91,38 @@ export function signalsOf(
         ...(tokenHash === undefined ? [] : ofAddress("expired_tokens_probed", tokenHash)),
       ];
     case "conflict":
-      return submission === undefined
-        ? []
-        : [
-            ...enumerated,
-            {
-              ...base,
-              kind: "submission_conflicts",
-              subject: submission.submissionId,
-              member: unique(),
-              evidence,
-              definition: submission.definition,
-            },
-          ];
+      return submission === undefined ? [] : [...enumerated, ...ofSubmission("submission_conflicts", unique())];
     case "used":
       return [
         ...enumerated,
         ...(network === undefined ? [] : ofToken("token_shared", network)),
-        ...(submission === undefined ? [] : measured(seen, submission, ofToken)),
+        ...(submission === undefined ? [] : measured(seen, submission, { ofToken, ofSubmission })),
       ];
   }
 }
 
-/** Alarms that a single call can trip. */
+type Signaller = (kind: AlarmKind, member: string, figure?: number) => Signal[];
+
+/** Alarms that a single call can trip. An API key writes without a token, too. */
 function measured(
   { at, country, writer }: Observation,
   submission: Submission,
-  ofToken: (kind: AlarmKind, member: string, figure?: number) => Signal[],
+  { ofToken, ofSubmission }: { ofToken: Signaller; ofSubmission: Signaller },
 ): Signal[] {
   const { state, updatedAt, lastUsedAt = 0, createdIn, humanSince, completedHandoff } = submission;
   const idleMs = at - Math.max(updatedAt, lastUsedAt);
   const isElsewhere = country !== undefined && createdIn !== undefined && country !== createdIn;
-  // Once the human says that their part is done, or a reviewer has sent it back, it is the agent's turn.
+  // Once the human says that their part is done or has submitted, or a reviewer has sent it back, it is the agent's turn.
   const isTheirTurn =
     humanSince !== undefined &&
+    isEditable(state) &&
     state !== "rejected" &&
     (completedHandoff === undefined || completedHandoff.at < humanSince);
   const sinceMs = isTheirTurn && writer === "agent" ? at - humanSince : MAX_AFTER_HANDOFF_MS;
   return [
     ...(idleMs > MIN_DORMANT_MS ? ofToken("dormant_token", "use", idleMs) : []),
     ...(isElsewhere ? ofToken("country_changed", country, 1) : []),
-    ...(sinceMs < MAX_AFTER_HANDOFF_MS ? ofToken("agent_after_handoff", "write", sinceMs) : []),
+    ...(sinceMs < MAX_AFTER_HANDOFF_MS ? ofSubmission("agent_after_handoff", "write", sinceMs) : []),
   ];
 }
 

@@ -36,8 +36,7 @@ export async function commitWrite<Body extends object>(
   });
   if (outcome.committed.kind !== "committed") return undefined;
   context.facts.version = outcome.after.version;
-  if (found.token !== undefined || found.session !== undefined)
-    observe(context, { caller: attempt.call.caller, found }, { outcome: "used", writer: actor.kind });
+  observe(context, { caller: attempt.call.caller, found }, { outcome: "used", writer: actor.kind });
   const refusal = refusalOf(attempt, decision, outcome.after);
   if (refusal !== undefined) throw refusal;
   const shown = shownTo(attempt, outcome.after, outcome.token);
