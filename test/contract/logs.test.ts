@@ -105,6 +105,16 @@ async function drive(): Promise<void> {
   await call("GET", `/resume/${set.body.resumeToken}/%zz`);
   await call("GET", "/submissions", { headers: { authorization: `Basic ${adminKey}` } });
   await call("GET", "/submissions", { headers: { authorization: `Bearer ${adminKey}x` } });
+  // A client that takes one UUID for both headers, and one that names what it has in its user agent.
+  const both = key("request-id");
+  const agentWith = {
+    ...agent,
+    "idempotency-key": both,
+    "x-request-id": both,
+    "user-agent": `bot/1 ${granted.body.key}`,
+  };
+  await call("POST", "/intakes/private/submissions", { headers: agentWith, body: {} });
+  await call("GET", path, { headers: { ...agent, "x-request-id": `for-${token}` } });
   const unknown = `rtok_${"unknown".repeat(7).slice(0, 43)}`;
   secrets.add(unknown);
   for (let guess = 0; guess < 15; guess++) await call("GET", `/resume/${unknown}`);

@@ -1,6 +1,6 @@
+import { cutSecrets } from "@formbridge/contract";
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from "pino";
 import pretty from "pino-pretty";
-import { cutSecrets } from "./cut-secrets.ts";
 
 const MAX_TOLD = 10;
 

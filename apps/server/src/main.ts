@@ -1,7 +1,7 @@
+import { cutSecrets } from "@formbridge/contract";
 import { ContractError } from "@formbridge/core";
 import { complain } from "./cli/print.ts";
 import { createProgram } from "./cli/program.ts";
-import { cutSecrets } from "./cut-secrets.ts";
 
 try {
   const program = await createProgram(process.argv[2]);

@@ -1,5 +1,6 @@
 export { type Actor, type ActorInput, ActorInputSchema, ActorSchema, type EventActor, type Proof } from "./actor.ts";
 export * from "./alarms.ts";
+export { cutSecrets } from "./cut-secrets.ts";
 export type { DeliveryState } from "./delivery-state.ts";
 export { isReservedHeader, QUEUE_SCHEMES, WEBHOOK_SCHEMES } from "./destination.ts";
 export { EDITABLE_STATES } from "./editable-states.ts";

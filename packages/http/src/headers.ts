@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { cutSecrets } from "@formbridge/contract";
 
 /**
  * On every response: no framing, sniffing, caching or referrer, and CORS for any origin without browser credentials. Constants, so
@@ -34,8 +35,21 @@ export const TLS_ONLY = { "strict-transport-security": "max-age=31536000; includ
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's request id if it is safe to log, otherwise a generated one. */
+/** Shorter idempotency keys aren't secret, and could be part of a request id by chance. */
+const LONG_KEY = 16;
+
+const showsKey = (id: string, key: unknown): boolean =>
+  typeof key === "string" && (id === key || (key.length >= LONG_KEY && id.includes(key)));
+
+/** The caller's request id if it is safe to log, otherwise a generated one. Without an API key, an idempotency key opens its submission. */
 export function requestId(request?: IncomingMessage): string {
-  const given = request?.headers["x-request-id"];
-  return typeof given === "string" && SAFE_REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
+  const { "x-request-id": given, "idempotency-key": key } = request?.headers ?? {};
+  const isSafe =
+    typeof given === "string" && SAFE_REQUEST_ID.test(given) && cutSecrets(given) === given && !showsKey(given, key);
+  return isSafe ? given : `req_${randomUUID()}`;
+}
+
+/** The caller's program, for the log and events. */
+export function userAgentOf({ "user-agent": given }: IncomingHttpHeaders): { userAgent?: string } {
+  return given === undefined ? {} : { userAgent: cutSecrets(given) };
 }

@@ -1,5 +1,6 @@
 import type { Caller } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { userAgentOf } from "./headers.ts";
 
 type CallFacts = NonNullable<Caller["facts"]>;
 
@@ -37,7 +38,6 @@ export function reportAnswers(app: FastifyInstance, report: (request: AnsweredRe
     done();
   });
   app.addHook("onResponse", (request: FastifyRequest, reply: FastifyReply, done) => {
-    const { "user-agent": userAgent } = request.headers;
     report({
       method: request.method,
       route: request.routeOptions.url ?? "unknown",
@@ -45,7 +45,7 @@ export function reportAnswers(app: FastifyInstance, report: (request: AnsweredRe
       ms: reply.elapsedTime,
       requestId: request.id,
       address: request.ip,
-      ...(userAgent !== undefined && { userAgent }),
+      ...userAgentOf(request.headers),
       facts: request.facts ?? NOTHING,
     });
     done();

@@ -45,7 +45,10 @@ export const REQUEST_HEADERS: Record<string, RequestHeader> = {
   },
   "Last-Event-ID": { about: "for a live stream: continue after this event", on: isEventPage },
   Range: { about: "one range of a file's bytes" },
-  "X-Request-Id": { about: "echoed if it has 1 to 128 letters, digits or `._:-`; replaced otherwise" },
+  "X-Request-Id": {
+    about:
+      "echoed if it has 1 to 128 letters, digits or `._:-` and contains no token, API key or idempotency key; replaced otherwise",
+  },
   "X-Idempotency-TTL": {
     about: "only with `FORMBRIDGE_ALLOW_TEST_HEADERS=1`: how long the response is kept, in milliseconds",
   },

@@ -1,6 +1,7 @@
 import type { Caller, Target } from "@formbridge/core";
 import { ContractError } from "@formbridge/core";
 import type { FastifyRequest } from "fastify";
+import { userAgentOf } from "../headers.ts";
 import type { Parsed } from "../route.ts";
 import { type CookieOptions, sessionInCookie } from "../session-cookie.ts";
 import { parseIfMatch, parseIfNoneMatch } from "./if-match.ts";
@@ -31,13 +32,12 @@ function callerOf(request: FastifyRequest, { tokens }: Target, options: RequestO
 export function clientOf(
   request: FastifyRequest,
 ): Pick<Caller, "address" | "userAgent" | "country" | "traceparent" | "facts"> {
-  const userAgent = single(request, "user-agent");
   const traceparent = single(request, "traceparent");
   const { ip: address, facts, country } = request;
   return {
     address,
     ...(country !== undefined && { country }),
-    ...(userAgent !== undefined && { userAgent }),
+    ...userAgentOf(request.headers),
     ...(traceparent !== undefined && { traceparent }),
     ...(facts && { facts }),
   };
