@@ -47,7 +47,7 @@ export function given(definition: Partial<IntakeDefinition>, fields: Record<stri
       now: START,
       intake,
       policy: DEFAULT_POLICY,
-      mint: { eventId: () => `evt_${++ids}`, salt: () => "salt" },
+      mint: { newId: () => `evt_${++ids}`, salt: () => "salt" },
       nextToken: "hash",
     });
   const scene = (before: Submission, decision: Decision, actor: Actor): Scene => {

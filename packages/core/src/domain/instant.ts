@@ -20,3 +20,7 @@ export function toIso(at: Instant): string {
   last = told;
   return told.text;
 }
+
+/** A time as a member of a response, if there is one. */
+export const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Key]?: string } =>
+  (at === undefined ? {} : { [key]: toIso(at) }) as { [K in Key]?: string };

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ContractError } from "./error.ts";
+import { RESERVED_NAMES } from "./fields/json-values.ts";
 import { countMembers, findRepeatedMember } from "./json-members.ts";
 
 export interface JsonLimits {
@@ -68,8 +69,6 @@ function plainDecimal(text: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-const UNSAFE_NAMES = new Set(["__proto__", "prototype", "constructor"]);
-
 function checkTree(value: unknown, at: { depth: number; limits: JsonLimits; seen: { keys: number } }): void {
   if (typeof value === "string") {
     if (!value.isWellFormed()) throw bad("The body has a lone surrogate.");
@@ -86,7 +85,7 @@ function checkTree(value: unknown, at: { depth: number; limits: JsonLimits; seen
   const names = Object.keys(value);
   countKeys(seen, names.length, limits);
   for (const name of names) {
-    if (UNSAFE_NAMES.has(name)) throw bad(`The name ${name} can't be used.`);
+    if (RESERVED_NAMES.has(name)) throw bad(`The name ${name} can't be used.`);
     if (!name.isWellFormed()) throw bad("The body has a lone surrogate.");
     checkTree((value as Record<string, unknown>)[name], inner);
   }

@@ -14,8 +14,8 @@ import type { TokenUse } from "./tokens/audit-payloads.ts";
 import { actorOf, personActing, tokenAudit } from "./tokens/token-audit.ts";
 
 /** Sources of randomness and ids. */
-export interface Mint {
-  eventId(): string;
+interface Mint {
+  newId(prefix: "evt"): string;
   salt(): string;
 }
 
@@ -176,7 +176,7 @@ interface EnvelopeInput {
 function envelope(type: EventType, { by, payload, submission, version, ts, mint }: EnvelopeInput): UnchainedEvent {
   const payloadSalt = mint.salt();
   return {
-    eventId: mint.eventId(),
+    eventId: mint.newId("evt"),
     stream: EVENT_TYPES[type].stream,
     type,
     submissionId: submission.submissionId,

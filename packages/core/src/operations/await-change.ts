@@ -55,6 +55,8 @@ export async function awaitChange(context: Context, call: AwaitChangeCall): Prom
   };
   const notifier = createNotifier(signal);
   const unsubscribe = context.deps.wakeups.subscribe(submission.submissionId, notifier.notify);
+  // Something may have changed before the subscription.
+  notifier.notify();
   try {
     for (let looks = 0; ; looks++) {
       await notifier.notified(Math.min(watchPollMs, Math.max(0, until - performance.now())));

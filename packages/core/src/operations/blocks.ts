@@ -9,7 +9,7 @@ import { type Block, blockView } from "../domain/alarms/incident.ts";
 import { ContractError } from "../domain/error.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { requirePrincipal } from "./identity/authenticate.ts";
 import { networkOf } from "./identity/network-of.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
@@ -19,8 +19,7 @@ const MAX_BLOCK_MS = 31_536_000_000;
 
 /** A block concerns all intakes of a tenant, so a key limited to some can't handle it. */
 async function requireOperator({ deps }: Context, caller: Caller): Promise<Principal> {
-  const principal = await requirePrincipal(deps, caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, caller, "admin");
   if (principal.intakes === undefined) return principal;
   throw new ContractError("forbidden", "Blocks concern all intakes, and this key is limited to some.");
 }

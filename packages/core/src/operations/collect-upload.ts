@@ -1,11 +1,9 @@
-import { decideCollect, reasonToCollect, wantedUntil } from "../domain/files/fate.ts";
+import { COLLECTOR, decideCollect, reasonToCollect, wantedUntil } from "../domain/files/fate.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { Job } from "../ports/jobs.ts";
 import type { Context } from "./context.ts";
 import { requireStorage } from "./files/files.ts";
 import { actOnLatest } from "./write/act-on-latest.ts";
-
-const COLLECTOR = { kind: "system", id: "collector" } as const;
 
 /** `free`: no row refers to the file. `needed`: it stays. */
 type Fate = "free" | "needed" | { retryAt: Instant };

@@ -30,6 +30,7 @@ import { liveToken, seesSensitive } from "./identity/resolve-target.ts";
 import { openRow } from "./read/open-snapshot.ts";
 import { createdBody, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
+import { decideContextOf } from "./write/decide-context.ts";
 import { expireIfDue } from "./write/expire-due.ts";
 import { completeNamed } from "./write/refusals.ts";
 
@@ -139,13 +140,7 @@ function prepare(door: {
     principal,
     tenant,
     intake,
-    decide: {
-      now,
-      actor,
-      intake,
-      policy: context.deps.settings.policy,
-      newId: (prefix) => context.deps.random.newId(prefix),
-    },
+    decide: decideContextOf(context.deps, { now, actor, intake }),
     command: {
       tenant,
       ...(principal && { keyId: principal.keyId }),

@@ -6,7 +6,7 @@ import { ERASED_ACTOR, isSought, type SoughtActor } from "../domain/traces.ts";
 import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { type ErasurePage, erasePage } from "./erasure/erase-page.ts";
-import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { requirePrincipal } from "./identity/authenticate.ts";
 import { nextPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
@@ -19,8 +19,7 @@ export async function eraseActor(
   call: { caller: Caller; request: EraseActorRequest },
 ): Promise<OperationResponse<EraseActorResponse>> {
   const { deps } = context;
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   if (principal.intakes !== undefined) {
     const words = "An actor is erased from all intakes, and this key is limited to some of them.";
     throw new ContractError("forbidden", words, { nextActions: askAdmin() });

@@ -10,10 +10,11 @@ import { ContractError } from "../domain/error.ts";
 import { blockOf } from "./alarms/respond.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 import { actOnLatest } from "./write/act-on-latest.ts";
+import { decideContextOf } from "./write/decide-context.ts";
 
 const LIST = "incidents";
 const MAX_TRIES = 16;
@@ -26,8 +27,7 @@ export async function listIncidents(
   { deps }: Context,
   call: { caller: Caller; query: ListIncidentsQuery },
 ): Promise<OperationResponse<ListIncidentsResponse>> {
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { after, limit } = page;
   const { state, kind, submissionId } = page.query as Pick<ListIncidentsQuery, "state" | "kind" | "submissionId">;
@@ -94,11 +94,10 @@ async function restoreToken(
     operation: "reissueToken",
     actor: by.actor,
     decide({ submission, intake, now }) {
-      const { policy } = context.deps.settings;
       const entry = submission.incidents?.find((one) => one.incidentId === incidentId);
       const isItsDoing = entry?.response === "revoke" && submission.epochSince === entry.at;
       if (!submission.tokensRevoked || !isItsDoing) return undefined;
-      const about = { now, actor: by.actor, intake, policy, newId: context.deps.random.newId };
+      const about = decideContextOf(context.deps, { now, actor: by.actor, intake });
       const decision = decideReissueToken(submission, about);
       return decision.refusal === undefined ? { decision } : undefined;
     },
@@ -111,8 +110,7 @@ async function amend(
   { caller, incidentId, request }: IncidentCall,
   change: (incident: Incident, handled: NonNullable<Incident["closed"]>) => Incident,
 ): Promise<{ incident: Incident; by: Principal }> {
-  const principal = await requirePrincipal(deps, caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, caller, "admin");
   const { tenant } = principal;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const known = await deps.backend.incidents.get({ tenant, incidentId });

@@ -16,7 +16,7 @@ import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { refuseUnservable } from "./delivery/destination.ts";
 import { refuseAgentGates } from "./identity/agent-gates.ts";
-import { authenticate, hasRole, reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { authenticate, hasRole, reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
 import { viewOf } from "./read/intake-view.ts";
 import { endPage, openPage } from "./read/paging.ts";
@@ -97,8 +97,7 @@ export async function putIntake(
   context: Context,
   call: { caller: Caller; intakeId: string; definition: unknown },
 ): Promise<OperationResponse<IntakeResponse>> {
-  const principal = await requirePrincipal(context.deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(context.deps, call.caller, "admin");
   if (!reachesIntake(principal, call.intakeId)) throw notThere();
   const definition = checkDefinition(call.definition, { maxFields: context.deps.settings.maxSchemaFields });
   if (definition.id !== call.intakeId) throw new ContractError("bad_request", "id must be the same as in the path.");
@@ -196,8 +195,7 @@ export async function retireIntake(
   context: Context,
   call: { caller: Caller; intakeId: string },
 ): Promise<OperationResponse<RetireIntakeResponse>> {
-  const principal = await requirePrincipal(context.deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(context.deps, call.caller, "admin");
   const { intakes } = context.deps.backend;
   const known = await intakes.get(call.intakeId);
   if (known === undefined || known.tenant !== principal.tenant || !reachesIntake(principal, call.intakeId))

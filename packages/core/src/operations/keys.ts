@@ -12,7 +12,7 @@ import type { ApiKey } from "../ports/keys.ts";
 import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { normalize } from "./identity/actors.ts";
-import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { reachesAll, requirePrincipal } from "./identity/authenticate.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
@@ -23,23 +23,18 @@ export async function createKey(
   context: Context,
   call: { caller: Caller; request: CreateKeyRequest },
 ): Promise<OperationResponse<CreateKeyResponse>> {
-  const principal = await requirePrincipal(context.deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(context.deps, call.caller, "admin");
   const tenant = call.request.tenant ?? principal.tenant;
   // The operator's tenant creates tenants; other admins stay within their own, and a limited API key can't create a
   // wider one.
   if (tenant !== principal.tenant && principal.tenant !== DEFAULT_TENANT) {
     throw new ContractError("forbidden", "This key may only create keys for its own tenant.");
   }
-  if (!isWithin(call.request.intakes, principal.intakes)) {
+  if (!reachesAll(principal, call.request.intakes)) {
     throw new ContractError("forbidden", "This key may only create keys for its own intakes.");
   }
   return { body: { ok: true, ...(await issueKey(context, call.request, tenant)) }, created: true };
 }
-
-/** An API key limited to some intakes can only manage keys within these. */
-const isWithin = (intakes: readonly string[] | undefined, reach: readonly string[] | undefined): boolean =>
-  reach === undefined || (intakes?.every((id) => reach.includes(id)) ?? false);
 
 /** Adds an API key and returns it, this once. */
 export async function issueKey(
@@ -75,8 +70,7 @@ export async function listKeys(
   call: { caller: Caller; query: ListKeysQuery },
 ): Promise<OperationResponse<ListKeysResponse>> {
   const { deps } = context;
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { after, limit } = page;
   const rows = await deps.backend.keys.list(
@@ -86,7 +80,7 @@ export async function listKeys(
   const last = rows.length > limit ? rows[limit - 1]?.keyId : undefined;
   const items = rows
     .slice(0, limit)
-    .filter((key) => isWithin(key.intakes, principal.intakes))
+    .filter((key) => reachesAll(principal, key.intakes))
     .map(keyView);
   // A caller who sees only some of them gets no total.
   const count =
@@ -112,12 +106,11 @@ export async function revokeKey(
   context: Context,
   call: { caller: Caller; keyId: string },
 ): Promise<OperationResponse<RevokeKeyResponse>> {
-  const principal = await requirePrincipal(context.deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(context.deps, call.caller, "admin");
   const { keys } = context.deps.backend;
   const { tenant } = principal;
   const known = principal.intakes === undefined ? undefined : await keys.get({ tenant, keyId: call.keyId });
-  const isMine = principal.intakes === undefined || (known !== undefined && isWithin(known.intakes, principal.intakes));
+  const isMine = principal.intakes === undefined || (known !== undefined && reachesAll(principal, known.intakes));
   if (!isMine || !(await keys.revoke({ tenant, keyId: call.keyId })))
     throw new ContractError("not_found", "This key doesn't exist.");
   return { body: { ok: true, keyId: call.keyId, revoked: true } };

@@ -4,7 +4,7 @@ import type { Instant } from "../domain/instant.ts";
 import type { Submission } from "../domain/submission.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
 import { handoffView } from "./list-handoffs.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
@@ -20,8 +20,7 @@ export async function listAllHandoffs(
 ): Promise<OperationResponse<ListAllHandoffsResponse>> {
   const { deps } = context;
   const { handoffs, deadlines } = deps.backend;
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { query, after, limit } = page;
   const { tenant } = principal;

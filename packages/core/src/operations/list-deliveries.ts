@@ -6,7 +6,7 @@ import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import type { Deps } from "./deps.ts";
-import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { intakesFor, requirePrincipal } from "./identity/authenticate.ts";
 import { boundToExcerpt } from "./read/open-snapshot.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
@@ -26,8 +26,7 @@ export async function listDeliveries(
   { deps }: Context,
   call: { caller: Caller; query: ListDeliveriesQuery },
 ): Promise<OperationResponse<ListDeliveriesResponse>> {
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { query, after, limit } = page;
   const found = await findDeliveries(deps, {
@@ -79,8 +78,7 @@ export async function findDeliveries(
 
 export function filterFor(principal: Principal, query: Record<string, string | undefined>): SubmissionFilter {
   const { intakeId, state, from, until } = query;
-  const intakeIds =
-    intakeId === undefined ? principal.intakes : [intakeId].filter((id) => reachesIntake(principal, id));
+  const intakeIds = intakesFor(principal, intakeId);
   return {
     tenant: principal.tenant,
     states: state === "delivered" ? ["finalized"] : ["submitted", "approved"],

@@ -4,7 +4,7 @@ import type { EventFilter } from "../ports/events.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { eventFilter, eventView, seesCallers } from "./get-events.ts";
-import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { intakesFor, reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
 import { nextPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
@@ -26,8 +26,7 @@ export async function listEvents(
   call: { caller: Caller; query: ListEventsQuery },
 ): Promise<OperationResponse<ListEventsResponse>> {
   const { deps } = context;
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "admin", "viewer");
+  const principal = await requirePrincipal(deps, call.caller, "admin", "viewer");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { query, limit } = page;
   const filter = eventFilter(query as { stream?: EventStream | "all"; types?: string });
@@ -60,10 +59,7 @@ const timesOf = ({ from, until }: Record<string, string>) => ({
 });
 
 function inFeed({ deps }: Context, { principal, query, filter }: Asked): LookOn {
-  const intakeIds =
-    query.intakeId === undefined
-      ? principal.intakes
-      : [query.intakeId].filter((id) => principal.intakes?.includes(id) ?? true);
+  const intakeIds = intakesFor(principal, query.intakeId);
   const where = { tenant: principal.tenant, ...(intakeIds && { intakeIds }), ...timesOf(query), ...filter };
   return async (after, limit) => {
     const { events, position } = await deps.backend.events.feed(where, { after: Number(after), limit });

@@ -6,7 +6,7 @@ import type { Submission } from "../domain/submission.ts";
 import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { reachesIntake, requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { intakesFor, requirePrincipal } from "./identity/authenticate.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
@@ -23,8 +23,7 @@ export async function listReviews(
   call: { caller: Caller; query: ListReviewsQuery },
 ): Promise<OperationResponse<ListReviewsResponse>> {
   const { deps } = context;
-  const principal = await requirePrincipal(deps, call.caller);
-  requireRole(principal, "reviewer", "admin");
+  const principal = await requirePrincipal(deps, call.caller, "reviewer", "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { query, after, limit } = page;
   const filter = filterFor(principal, query.intakeId);
@@ -47,8 +46,7 @@ export async function listReviews(
 }
 
 function filterFor(principal: Principal, intakeId: string | undefined): SubmissionFilter {
-  const intakeIds =
-    intakeId === undefined ? principal.intakes : [intakeId].filter((id) => reachesIntake(principal, id));
+  const intakeIds = intakesFor(principal, intakeId);
   return { tenant: principal.tenant, states: ["needs_review"], ...(intakeIds && { intakeIds }) };
 }
 

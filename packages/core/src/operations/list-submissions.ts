@@ -5,7 +5,7 @@ import { pastBefore } from "../domain/policy.ts";
 import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { hasRole, reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
+import { hasRole, intakesFor, requirePrincipal } from "./identity/authenticate.ts";
 import { maySee } from "./identity/resolve-target.ts";
 import { openRow } from "./read/open-snapshot.ts";
 import { endPage, openPage } from "./read/paging.ts";
@@ -72,8 +72,7 @@ function filterFor(principal: Principal, query: Record<string, string>): Submiss
   if (!seesAll && createdBy !== undefined && createdBy !== own) {
     throw new ContractError("forbidden", "This key may only list what its actor created. Leave createdBy out.");
   }
-  const intakeIds =
-    intakeId === undefined ? principal.intakes : [intakeId].filter((id) => reachesIntake(principal, id));
+  const intakeIds = intakesFor(principal, intakeId);
   return {
     tenant: principal.tenant,
     ...(intakeIds && { intakeIds }),

@@ -1,4 +1,4 @@
-import type { ActorInput, OpenSessionRequest, OpenSessionResponse } from "@formbridge/contract";
+import type { ActorInput, NextAction, OpenSessionRequest, OpenSessionResponse } from "@formbridge/contract";
 import type { DecideContext, Decision } from "../domain/decide/decision.ts";
 import { decideFailedCode, decideOpenSession, linkClosed } from "../domain/decide/open-session.ts";
 import { ContractError } from "../domain/error.ts";
@@ -24,8 +24,9 @@ import { openNote } from "./links/handoff-links.ts";
 import { openRow } from "./read/open-snapshot.ts";
 import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
+import { decideContextOf } from "./write/decide-context.ts";
 import { expireIfDue } from "./write/expire-due.ts";
-import { tellingTo } from "./write/refusals.ts";
+import { tellingTo, tooFast } from "./write/refusals.ts";
 
 export interface OpenSessionCall {
   caller: Caller;
@@ -71,15 +72,9 @@ export async function openSession(
     if (answer !== undefined) return answer;
     seen = opening.submission;
   }
-  throw tooFast(seen);
+  const nextActions: NextAction[] = [{ action: "fetch_current_state", hint: "Wait, then send the same call again." }];
+  throw tooFast({ ...(seen && { about: aboutOf(seen) }), nextActions });
 }
-
-const tooFast = (seen: Submission | undefined): ContractError =>
-  new ContractError("service_unavailable", "The submission is being changed by others right now. Try again.", {
-    ...(seen && { about: aboutOf(seen) }),
-    retryAfterMs: 100,
-    nextActions: [{ action: "fetch_current_state", hint: "Wait, then send the same call again." }],
-  });
 
 type FoundOpening = Opening & { handoff: Handoff; secret: string };
 
@@ -163,7 +158,7 @@ async function openOne(
   const named = actorOfSession(handoff, given, note.email ?? handoff.handoffId);
   const byCode = handoff.kind === "magic_link";
   const actor = withProof(withAddress(named, byCode ? note.email : undefined), byCode ? "code" : "link");
-  const decideContext = contextOf(context, opening, actor);
+  const decideContext = decideContextOf(deps, { now, actor, intake });
   const decision = decideOpenSession(submission, { handoff, actor, hash: sha256(secret) }, decideContext);
   if (decision.refusal !== undefined) throw decision.refusal;
   const after = await committed(context, { call, opening, decision, actor });
@@ -182,14 +177,6 @@ async function openOne(
   const cookie = { session: secret, submissionId: submission.submissionId, ttlMs: expiresAt - now };
   return { ...respondWith(body, shown), created: true, ...(!byHeader && { opened: cookie }) };
 }
-
-const contextOf = ({ deps }: Context, { intake, loaded }: Opening, actor: DecideContext["actor"]): DecideContext => ({
-  now: loaded.now,
-  actor,
-  intake,
-  policy: deps.settings.policy,
-  newId: (prefix) => deps.random.newId(prefix),
-});
 
 async function committed(
   context: Context,

@@ -14,7 +14,7 @@ export async function reissueToken(context: Context, call: WriteCall): Promise<O
     actsOnLocked: true,
     needsNoVersion: true,
     authorize: requireTokenKey,
-    decide: (submission, decideContext) => decideReissueToken(submission, decideContext),
-    body: (shown) => markOf(shown),
+    decide: decideReissueToken,
+    body: markOf,
   });
 }

@@ -15,7 +15,7 @@ export async function renewToken(context: Context, call: WriteCall): Promise<Ope
     actorRequired: false,
     needsNoVersion: true,
     authorize: requireTokenKey,
-    decide: (submission, decideContext) => decideRenewToken(submission, decideContext),
-    body: (shown) => markOf(shown),
+    decide: decideRenewToken,
+    body: markOf,
   });
 }

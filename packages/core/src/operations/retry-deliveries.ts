@@ -3,7 +3,7 @@ import { decideRetryDelivery } from "../domain/decide/deliver.ts";
 import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { recordedActor } from "./identity/actors.ts";
-import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { requirePrincipal } from "./identity/authenticate.ts";
 import { filterFor, findDeliveries } from "./list-deliveries.ts";
 import type { OperationResponse } from "./read/response.ts";
 import { actOnLatest } from "./write/act-on-latest.ts";
@@ -15,8 +15,7 @@ export async function retryDeliveries(
   context: Context,
   { caller, request }: { caller: Caller; request: RetryDeliveriesRequest },
 ): Promise<OperationResponse<RetryDeliveriesResponse>> {
-  const principal = await requirePrincipal(context.deps, caller);
-  requireRole(principal, "admin");
+  const principal = await requirePrincipal(context.deps, caller, "admin");
   const { state: deliveryState = "dead", limit = DEFAULT_LIMIT, actor: given, ...rest } = request;
   const actor = recordedActor(principal, given, { required: false });
   const filter = filterFor(principal, rest);

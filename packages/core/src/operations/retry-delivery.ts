@@ -24,7 +24,7 @@ export async function retryDelivery(
         "Restarting a delivery needs the resume token, or the key of the creator or an admin.",
       );
     },
-    decide: (submission, decideContext) => decideRetryDelivery(submission, decideContext),
+    decide: decideRetryDelivery,
     body(shown) {
       const { delivery } = shown.submission;
       if (delivery === undefined) throw new Error("a delivery was retried that nobody had started");

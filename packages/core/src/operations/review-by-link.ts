@@ -1,8 +1,6 @@
 import type { ActorInput, ReviewRequest, ReviewResponse } from "@formbridge/contract";
-import type { DecideContext } from "../domain/decide/decision.ts";
 import { isDeliverable } from "../domain/decide/deliver.ts";
 import { decideReview, verdictOf } from "../domain/decide/review.ts";
-import { ContractError } from "../domain/error.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
 import { linkActor } from "../domain/notices/notice.ts";
 import { spent } from "../domain/review/link-standing.ts";
@@ -14,6 +12,8 @@ import { isSameActor, normalize, notYou } from "./identity/actors.ts";
 import { type OpenLink, withReviewLink } from "./links/review-link.ts";
 import { markOf, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
+import { decideContextOf } from "./write/decide-context.ts";
+import { tooFast } from "./write/refusals.ts";
 import { waitOf } from "./write/write-spec.ts";
 
 export interface ReviewByLinkCall {
@@ -35,9 +35,7 @@ export async function reviewByLink(
     if (answer !== undefined) return answer;
   }
   return await withReviewLink(context, call, () => {
-    throw new ContractError("service_unavailable", "The submission is being changed by others right now. Try again.", {
-      retryAfterMs: 100,
-    });
+    throw tooFast();
   });
 }
 
@@ -52,7 +50,7 @@ async function decide(
   const actor = linkActor(link.email);
   refuseAnother(call.request.actor, actor);
   const verdict = verdictOf(call.request);
-  const decision = decideReview(submission, { ...verdict, roles: [] }, contextOf(context, found, actor));
+  const decision = decideReview(submission, { ...verdict, roles: [] }, decideContextOf(deps, { now, actor, intake }));
   if (decision.refusal !== undefined) throw decision.refusal;
   const side = [...(decision.side ?? []), { kind: "review_link" as const, link: spent(link, now) }];
   const { committed, after } = await commitDecision(deps, {
@@ -81,18 +79,6 @@ function refuseAnother(given: ActorInput | undefined, actor: ReturnType<typeof l
   if (given === undefined || isSameActor(normalize(given), actor)) return;
   throw notYou("This link was sent to somebody else.");
 }
-
-const contextOf = (
-  { deps }: Context,
-  { intake, now }: OpenLink,
-  actor: ReturnType<typeof linkActor>,
-): DecideContext => ({
-  now,
-  actor,
-  intake,
-  policy: deps.settings.policy,
-  newId: (prefix) => deps.random.newId(prefix),
-});
 
 /** The last approval waits for the first delivery, as with an API key. */
 async function afterDelivery(

@@ -14,7 +14,7 @@ export async function revokeTokens(context: Context, call: WriteCall): Promise<O
     actsOnLocked: true,
     needsNoVersion: true,
     authorize: requireTokenKey,
-    decide: (submission, decideContext) => decideRevokeTokens(submission, decideContext),
-    body: (shown) => markOf(shown),
+    decide: decideRevokeTokens,
+    body: markOf,
   });
 }

@@ -3,6 +3,7 @@ import type { Hash } from "../domain/hashing.ts";
 import type { Sealed } from "../domain/sealed.ts";
 import type { Intakes, StoredIntake } from "../ports/intakes.ts";
 import type { Sealer } from "../ports/sealer.ts";
+import { opens } from "./read/open-snapshot.ts";
 
 export const boundToDefinition = (digest: Hash): string => `definition:${digest}`;
 
@@ -45,14 +46,8 @@ function openDefinition(sealer: Sealer, atRest: DefinitionAtRest, digest: Hash):
 }
 
 /** Whether these secrets open the definition's receivers. */
-export function opensDefinition(sealer: Sealer, atRest: DefinitionAtRest, digest: Hash): boolean {
-  try {
-    openDefinition(sealer, atRest, digest);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const opensDefinition = (sealer: Sealer, atRest: DefinitionAtRest, digest: Hash): boolean =>
+  opens(() => openDefinition(sealer, atRest, digest));
 
 /** Intakes whose definitions are stored with their receivers' secrets sealed. Definitions stored in plain text are read as they are. */
 export function sealIntakes(intakes: Intakes, sealer: Sealer): Intakes {

@@ -1,6 +1,6 @@
 import type { Actor } from "@formbridge/contract";
 import { retentionMs } from "../domain/decide/erase.ts";
-import { decideWarn } from "../domain/decide/expire.ts";
+import { decideWarn, TTL_ENFORCER } from "../domain/decide/expire.ts";
 import type { Instant } from "../domain/instant.ts";
 import { isPublished } from "../domain/publishing.ts";
 import { isEditable } from "../domain/transitions.ts";
@@ -11,7 +11,7 @@ import { everyIntake } from "./read/every-intake.ts";
 import { loadSubmission } from "./read/load-submission.ts";
 import { commitDecision } from "./write/commit.ts";
 import { eraseSubmissionNow } from "./write/erase.ts";
-import { expireIfDue, TTL_ENFORCER } from "./write/expire-due.ts";
+import { expireIfDue } from "./write/expire-due.ts";
 import { createBatches } from "./write/in-batches.ts";
 
 export interface Swept {

@@ -14,7 +14,7 @@ export async function validate(context: Context, call: WriteCall): Promise<Opera
     actorRequired: false,
     needsNoVersion: true,
     authorize: requireWriter,
-    decide: (submission, decideContext) => decideValidate(submission, decideContext),
+    decide: decideValidate,
     body(shown) {
       const { missing, errors } = problemsOf(shown.submission, shown);
       const found = { ready: errors.length === 0, missingFields: missing, validationErrors: errors };

@@ -46,6 +46,8 @@ async function openWatch(
   async function* follow(start: NonNullable<typeof opening>): AsyncGenerator<IntakeEvent, void, undefined> {
     const notifier = createNotifier(call.signal);
     const unsubscribe = context.deps.wakeups.subscribe(submissionId, notifier.notify);
+    // Something may have been written before the subscription.
+    notifier.notify();
     const { record } = context.deps.instrumentation;
     record({ name: "watchers", change: 1 });
     try {

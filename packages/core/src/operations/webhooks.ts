@@ -14,9 +14,9 @@ import { toIso } from "../domain/instant.ts";
 import { enabled, MAX_BLOCKED } from "../domain/webhooks/round.ts";
 import { isWebUrl } from "../domain/webhooks/web-url.ts";
 import type { BlockedQueue, StoredWebhook, Webhook } from "../domain/webhooks/webhook.ts";
-import type { Caller, Principal } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import type { Context } from "./context.ts";
-import { requirePrincipal, requireRole } from "./identity/authenticate.ts";
+import { reachesAll, requirePrincipal } from "./identity/authenticate.ts";
 import { withoutCredentials } from "./read/intake-view.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
@@ -31,21 +31,11 @@ export interface OneWebhookCall {
   webhookId: string;
 }
 
-async function requireAdmin({ deps }: Context, caller: Caller): Promise<Principal> {
-  const principal = await requirePrincipal(deps, caller);
-  requireRole(principal, "admin");
-  return principal;
-}
-
-/** An API key limited to some intakes can only manage webhooks for these. */
-const isWithin = ({ intakes }: { intakes?: readonly string[] }, { intakes: reach }: Principal): boolean =>
-  reach === undefined || (intakes?.every((id) => reach.includes(id)) ?? false);
-
 /** The webhook, if the caller may see it; otherwise it doesn't exist. */
 export async function visible(context: Context, { caller, webhookId }: OneWebhookCall): Promise<StoredWebhook> {
-  const principal = await requireAdmin(context, caller);
+  const principal = await requirePrincipal(context.deps, caller, "admin");
   const found = await context.deps.backend.webhooks.get({ tenant: principal.tenant, webhookId });
-  if (found === undefined || !isWithin(found, principal)) throw noWebhook();
+  if (found === undefined || !reachesAll(principal, found.intakes)) throw noWebhook();
   return found;
 }
 
@@ -87,10 +77,10 @@ export async function createWebhook(
   call: { caller: Caller; request: CreateWebhookRequest },
 ): Promise<OperationResponse<CreateWebhookResponse>> {
   const { deps } = context;
-  const principal = await requireAdmin(context, call.caller);
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   const { url, types, intakes } = call.request;
   if (!isWebUrl(url)) throw new ContractError("bad_request", "url must be a URL that starts with http: or https:.");
-  if (!isWithin(call.request, principal)) {
+  if (!reachesAll(principal, intakes)) {
     throw new ContractError("forbidden", "This key may only create webhooks for its own intakes.");
   }
   const secret = checkedSecret(call.request.secret) ?? deps.random.webhookSecret();
@@ -132,7 +122,7 @@ export async function listWebhooks(
   call: { caller: Caller; query: ListWebhooksQuery },
 ): Promise<OperationResponse<ListWebhooksResponse>> {
   const { deps } = context;
-  const principal = await requireAdmin(context, call.caller);
+  const principal = await requirePrincipal(deps, call.caller, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
   const { after, limit } = page;
   const where = { tenant: principal.tenant, ...(after !== undefined && { after }) };
@@ -140,7 +130,7 @@ export async function listWebhooks(
   const last = rows.length > limit ? rows[limit - 1]?.webhookId : undefined;
   const items = rows
     .slice(0, limit)
-    .filter((webhook) => isWithin(webhook, principal))
+    .filter((webhook) => reachesAll(principal, webhook.intakes))
     .map(webhookView);
   // A caller who sees only some of them gets no total.
   const count =

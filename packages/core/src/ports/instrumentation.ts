@@ -1,13 +1,11 @@
 import type { AlarmKind } from "@formbridge/contract";
 import type { Evidence } from "../domain/alarms/signals.ts";
 import type { KeyExpiryReason } from "../domain/idempotency/audit-payloads.ts";
+import type { KeyRef } from "../domain/idempotency/key-record.ts";
 import type { FailedUse } from "../domain/tokens/audit-payloads.ts";
 
 /** Why the use of a token or session was refused. */
 export type TokenFailure = FailedUse | "unknown" | "unavailable";
-
-/** The operations with idempotency keys, as named in metrics. */
-type Keyed = "create" | "setFields" | "submit";
 
 /**
  * What a call is about, filled in while it runs, for metrics, the log and traces. A transport that wants to read it
@@ -30,18 +28,15 @@ export interface CallFacts {
   validationMs?: number;
   ttlRemainingMs?: number;
   actor?: { kind: string; id: string };
-  key?: { operation: Keyed; hash: string };
+  key?: KeyRef;
   replayed?: boolean;
   /** Why the server failed. */
   cause?: string;
 }
 
 /** An idempotency key, without what must not be revealed. */
-export interface MeasuredKey {
+export interface MeasuredKey extends KeyRef {
   intakeId: string;
-  operation: Keyed;
-  /** Of the key. */
-  hash: string;
 }
 
 /** What can be measured and logged. Never a token, a key or a value. */

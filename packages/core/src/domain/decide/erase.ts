@@ -11,7 +11,6 @@ import { type Decision, deliveryJob, escalationJob, refuse } from "./decision.ts
 export const retentionMs = (definition: IntakeDefinition, policy: Policy): number | undefined =>
   definition.retention?.deleteAfterMs ?? policy.retentionMs;
 
-/** Only an ended submission can be erased: before that, somebody is still working on it. */
 /** Removes one actor from an ended submission that somebody else created. */
 export const decideRedact = (traces: Traces): Decision => ({
   events: [{ type: "submission.redacted", traces }],
@@ -19,6 +18,7 @@ export const decideRedact = (traces: Traces): Decision => ({
   redacts: traces.events,
 });
 
+/** Only an ended submission can be erased: before that, somebody is still working on it. */
 export function decideErase(submission: Submission): Decision {
   if (!isTerminal(submission.state)) {
     const words = "Only a submission that has ended can be erased: cancel it first.";

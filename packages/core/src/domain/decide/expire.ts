@@ -6,7 +6,7 @@ import type { Submission } from "../submission.ts";
 import { isEditable, isTerminal } from "../transitions.ts";
 import { type Decision, lapseJob } from "./decision.ts";
 
-const CLOCK = { kind: "system", id: "ttl_enforcer" } as const;
+export const TTL_ENFORCER = { kind: "system", id: "ttl_enforcer" } as const;
 
 /** Only editable submissions expire; once submitted, it is up to us to review and deliver them. */
 export const isDue = (submission: Submission, now: Instant, policy: Policy): boolean =>
@@ -17,7 +17,7 @@ export function decideExpire(submission: Submission): Decision {
     events: [
       {
         type: "submission.expired",
-        by: CLOCK,
+        by: TTL_ENFORCER,
         originalState: submission.state,
         ttlMs: submission.ttlMs,
         createdAt: submission.createdAt,
@@ -58,14 +58,14 @@ function outlivesToken({ state, tokensRevoked, token, expiresAt }: Submission): 
 /** Shows a submission past its deadline as expired before that is committed; others are returned unchanged. */
 export function readAt(submission: Submission, now: Instant, policy: Policy): Submission {
   if (!isDue(submission, now, policy)) return submission;
-  const stamp = { actor: CLOCK, now, version: submission.version };
+  const stamp = { actor: TTL_ENFORCER, now, version: submission.version };
   return decideExpire(submission).events.reduce((before, event) => evolve(before, event, stamp), submission);
 }
 
 export function decideWarn(submission: Submission, now: Instant): Decision {
   const remainingMs = Math.max(0, submission.expiresAt - now);
   return {
-    events: [{ type: "submission.ttl_warning", by: CLOCK, expiresAt: submission.expiresAt, remainingMs }],
+    events: [{ type: "submission.ttl_warning", by: TTL_ENFORCER, expiresAt: submission.expiresAt, remainingMs }],
     token: "keep",
   };
 }

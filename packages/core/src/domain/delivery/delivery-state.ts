@@ -1,9 +1,6 @@
 import type { DeliveryState } from "@formbridge/contract";
-import { type Instant, toIso } from "../instant.ts";
+import { when } from "../instant.ts";
 import type { Delivery, Submission } from "../submission.ts";
-
-const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Key]?: string } =>
-  (at === undefined ? {} : { [key]: toIso(at) }) as { [K in Key]?: string };
 
 /** A delivery as shown in responses. */
 export const deliveryState = (delivery: Delivery): DeliveryState => ({

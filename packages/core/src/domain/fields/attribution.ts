@@ -28,7 +28,7 @@ function keptPaths(known: Attribution, { set, removed, fields = {} }: Touched): 
   const above = new Set(touched.flatMap((path) => path.slice(1).map((_, end) => path.slice(0, end + 1).join("."))));
   for (const path of before) {
     // A field whose own name contains a dot has no ancestors.
-    const over = Object.hasOwn(fields, path) ? NONE : ancestors(path);
+    const over = Object.hasOwn(fields, path) ? [] : ancestors(path);
     const gone = changed.has(path) || above.has(path) || over.some((ancestor) => changed.has(ancestor));
     if (!gone) paths[path] = known.paths[path] as number;
   }
@@ -72,11 +72,8 @@ function writesOf(paths: Record<string, number>, known: Attribution, stamp: Stam
 
 const named = ({ metadata: _told, ...actor }: Stamp["actor"]) => actor;
 
-const NONE: readonly string[] = [];
-
 /** `a.b.c` has the ancestors `a` and `a.b`. */
-function ancestors(path: string): readonly string[] {
-  if (!path.includes(".")) return NONE;
+export function ancestors(path: string): string[] {
   const found: string[] = [];
   for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) found.push(path.slice(0, dot));
   return found;

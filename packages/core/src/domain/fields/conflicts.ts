@@ -1,5 +1,6 @@
 import type { JsonObject } from "@formbridge/contract";
 import { type PatchResult, valueAt } from "./apply-patch.ts";
+import { ancestors } from "./attribution.ts";
 import { isSameJson } from "./json-values.ts";
 
 export interface Attempt {
@@ -20,9 +21,9 @@ export function conflictingPaths({ attempted, current, changedAt, sinceVersion }
   for (const [path, version] of Object.entries(changedAt)) {
     if (version <= sinceVersion) continue;
     changed.add(path);
-    for (const parent of parentsOf(path)) above.add(parent);
+    for (const parent of ancestors(path)) above.add(parent);
   }
-  const isNewer = (path: string) => changed.has(path) || above.has(path) || parentsOf(path).some((p) => changed.has(p));
+  const isNewer = (path: string) => changed.has(path) || above.has(path) || ancestors(path).some((p) => changed.has(p));
 
   const found = new Set<string>();
   for (const { path, value } of attempted.set) {
@@ -34,10 +35,4 @@ export function conflictingPaths({ attempted, current, changedAt, sinceVersion }
     if (isNewer(name) && valueAt(current, path) !== undefined) found.add(name);
   }
   return [...found];
-}
-
-function parentsOf(path: string): string[] {
-  const parents: string[] = [];
-  for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) parents.push(path.slice(0, dot));
-  return parents;
 }

@@ -4,7 +4,7 @@ import { canonicalJson } from "../hashing.ts";
 
 export const MAX_DEPTH = 64;
 /** Names that could reach an object's prototype. */
-const RESERVED: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
 
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -49,5 +49,5 @@ const MAX_NAME = 256;
 function assertName(name: string): void {
   if (name.length > MAX_NAME)
     throw new ContractError("bad_request", `A field name can have at most ${MAX_NAME} characters.`);
-  if (RESERVED.has(name)) throw new ContractError("bad_request", `${name} isn't allowed as a field name.`);
+  if (RESERVED_NAMES.has(name)) throw new ContractError("bad_request", `${name} isn't allowed as a field name.`);
 }

@@ -22,11 +22,7 @@ export function boundedSize(
   next += paths;
   if (next <= max) return next;
   const exact = lengthOf(patched.fields);
-  if (exact > max)
-    throw new ContractError(
-      "payload_too_large",
-      `The fields of a submission can have at most ${max} characters of JSON. Make some shorter.`,
-    );
+  if (exact > max) throw tooLarge(max);
   return exact;
 }
 

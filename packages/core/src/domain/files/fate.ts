@@ -65,7 +65,7 @@ export function collecting(
 const isUntouched = (before: Submission, after: Submission): boolean =>
   before.uploads === after.uploads && before.fields === after.fields && before.state === after.state;
 
-const COLLECTOR = { kind: "system", id: "collector" } as const;
+export const COLLECTOR = { kind: "system", id: "collector" } as const;
 
 /** The row drops the upload first, so that a concurrent confirm either gets the file or is refused. */
 export function decideCollect(

@@ -20,6 +20,7 @@ import {
 } from "@formbridge/contract";
 import { DEFAULT_ALARMS, responsesProblem, ruleFor, ruleProblem } from "../alarms/alarm.ts";
 import { ContractError } from "../error.ts";
+import { RESERVED_NAMES } from "../fields/json-values.ts";
 import { isAddress } from "../review/address.ts";
 import { mostReviewers } from "../review/reviewers.ts";
 import { checkEventTypes } from "../webhooks/check-event-types.ts";
@@ -39,7 +40,6 @@ export interface DefinitionLimits {
 
 const MAX_FIELDS = 500;
 const MAX_DEPTH = 64;
-const RESERVED: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
 
 // Through JSON, because the contract's schemas contain symbols that ajv doesn't know.
 const asSchema = (schema: unknown): SchemaNode => JSON.parse(JSON.stringify(schema)) as SchemaNode;
@@ -97,7 +97,7 @@ function checkTree(value: unknown, problems: Problems): void {
       continue;
     }
     for (const name of Object.keys(here)) {
-      if (RESERVED.has(name)) problems.add([...at, name], "is a reserved name");
+      if (RESERVED_NAMES.has(name)) problems.add([...at, name], "is a reserved name");
       else open.push({ value: (here as Record<string, unknown>)[name], at: [...at, name] });
     }
   }

@@ -9,6 +9,7 @@ import { contactOf } from "../notices/contact.ts";
 import { render } from "../notices/render.ts";
 import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
 import { actOnLatest } from "../write/act-on-latest.ts";
+import { decideContextOf } from "../write/decide-context.ts";
 
 const WATCH = { kind: "system", id: "watch" } as const;
 const MAX_TRIES = 8;
@@ -98,7 +99,7 @@ function tokenMove(
   { submission, intake, now }: LoadedSubmission,
   responses: readonly AlarmResponse[],
 ): "keep" | "revoke" | "reissue" {
-  const about = { now, actor: WATCH, intake, policy: deps.settings.policy, newId: deps.random.newId };
+  const about = decideContextOf(deps, { now, actor: WATCH, intake });
   const decided = (decision: Decision) => (decision.refusal === undefined ? decision.token : "keep");
   if (submission.tokensRevoked) return "keep";
   const move = responses.includes("revoke")

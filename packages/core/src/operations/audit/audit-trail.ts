@@ -1,6 +1,6 @@
 import type { EventActor, EventType, JsonObject } from "@formbridge/contract";
 import type { Instant } from "../../domain/instant.ts";
-import { type AuditedSubmission, auditEvent, type Mint, planAudit, takenOver } from "../../domain/plan-change.ts";
+import { type AuditedSubmission, auditEvent, planAudit, takenOver } from "../../domain/plan-change.ts";
 import type { Person, Submission } from "../../domain/submission.ts";
 import { handedOffPayload, type TokenUse } from "../../domain/tokens/audit-payloads.ts";
 import { handsOff } from "../../domain/tokens/token-audit.ts";
@@ -209,15 +209,14 @@ async function append(deps: Deps, due: Pending): Promise<void> {
 }
 
 function appended(deps: Deps, { submission, sealedFields }: Snapshot, due: Pending) {
-  const mint: Mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
   const noted = [...due.notes.values()].map(({ payload, count, ...note }) =>
-    auditEvent(note.type, { ...note, payload: count > 1 ? { ...payload, count } : payload, mint }),
+    auditEvent(note.type, { ...note, payload: count > 1 ? { ...payload, count } : payload, mint: deps.random }),
   );
   const changes = handsOff(submission.lastPerson, due.takeOver?.to);
   if (due.takeOver !== undefined && changes !== undefined) {
     const { use, ...about } = due.takeOver;
     const payload = handedOffPayload(use, changes.from, changes.to);
-    noted.push(auditEvent("token.handed_off", { ...about, payload, mint }));
+    noted.push(auditEvent("token.handed_off", { ...about, payload, mint: deps.random }));
   }
   const { after, events } = planAudit(submission, noted);
   const lastUsedAt = Math.max(submission.lastUsedAt ?? 0, ...[...due.notes.values()].map(({ now }) => now));

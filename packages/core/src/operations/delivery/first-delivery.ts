@@ -3,6 +3,7 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Context } from "../context.ts";
 import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
+import { createNotifier } from "../read/notifier.ts";
 
 /** Whether the first attempt has ended, or there will be none. */
 const isOver = (submission: Submission): boolean =>
@@ -18,7 +19,8 @@ export interface Waiting {
 /** Waits until the first delivery attempt has ended or the time is up, and returns the submission as it is then. */
 export async function awaitFirstDelivery(context: Context, waiting: Waiting): Promise<LoadedSubmission | undefined> {
   const { submission, until } = waiting;
-  const notifier = createTimedNotifier(context, submission.submissionId);
+  const notifier = createNotifier();
+  const unsubscribe = context.deps.wakeups.subscribe(submission.submissionId, notifier.notify);
   try {
     // The store's clock decides, and may be slower than this process's; but nobody waits for it forever.
     const giveUp = performance.now() + 2 * (until - waiting.now);
@@ -30,32 +32,6 @@ export async function awaitFirstDelivery(context: Context, waiting: Waiting): Pr
       await notifier.notified(Math.min(left, context.deps.settings.watchPollMs));
     }
   } finally {
-    notifier.stop();
+    unsubscribe();
   }
-}
-
-/** Notified of every commit on the submission; a notification while nobody waits is kept. */
-function createTimedNotifier({ deps }: Context, submissionId: string) {
-  let pending = false;
-  let wake: (() => void) | undefined;
-  const stop = deps.wakeups.subscribe(submissionId, () => {
-    pending = true;
-    wake?.();
-  });
-  return {
-    stop,
-    /** Resolves at the next notification or when the time is up. */
-    async notified(ms: number): Promise<void> {
-      let timer: NodeJS.Timeout | undefined;
-      if (!pending) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          timer = setTimeout(resolve, ms);
-        });
-      }
-      clearTimeout(timer);
-      pending = false;
-      wake = undefined;
-    },
-  };
 }

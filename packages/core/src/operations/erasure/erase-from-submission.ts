@@ -1,6 +1,4 @@
 import type { EraseActorReport } from "@formbridge/contract";
-import { EVENT_STREAMS } from "@formbridge/contract";
-import type { ChainedEvent } from "../../domain/chained-event.ts";
 import { decideCancel } from "../../domain/decide/cancel.ts";
 import { decideRedact } from "../../domain/decide/erase.ts";
 import type { Submission } from "../../domain/submission.ts";
@@ -9,13 +7,14 @@ import { isTerminal } from "../../domain/transitions.ts";
 import type { Context } from "../context.ts";
 import { openNote } from "../links/handoff-links.ts";
 import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
+import { wholeHistory } from "../read/whole-history.ts";
 import { commitDecision } from "../write/commit.ts";
+import { decideContextOf } from "../write/decide-context.ts";
 import { eraseSubmissionNow } from "../write/erase.ts";
 import { expireIfDue } from "../write/expire-due.ts";
 import type { Erasure } from "./erase-page.ts";
 
 const MAX_TRIES = 8;
-const PAGE = 1000;
 
 interface Visit {
   submissionId: string;
@@ -51,8 +50,7 @@ async function eraseOwn(context: Context, erasure: Erasure, { found, report }: S
   const { deps } = context;
   const { by } = erasure;
   if (!isTerminal(submission.state)) {
-    const asked = { now, actor: by, intake, policy: deps.settings.policy, newId: deps.random.newId };
-    const decision = decideCancel(submission, {}, asked);
+    const decision = decideCancel(submission, {}, decideContextOf(deps, { now, actor: by, intake }));
     if (decision.refusal !== undefined) {
       report.waiting.push(submissionId);
       return "done";
@@ -77,7 +75,7 @@ async function redact(context: Context, erasure: Erasure, { found, report }: Ste
   const { deps } = context;
   const { submission, intake, now } = found;
   const { tenant, submissionId } = submission;
-  const traces = findTraces(await historyOf(context, submission), erasure.sought);
+  const traces = findTraces(await wholeHistory(deps, submission), erasure.sought);
   if (!(await isInvolved(context, submission, traces))) return "done";
   if (!isTerminal(submission.state)) {
     report.waiting.push(submissionId);
@@ -101,15 +99,4 @@ async function isInvolved({ deps }: Context, submission: Submission, { sought, e
   if (events.length > 0 || mentions(submission, sought)) return true;
   const handoffs = await deps.backend.handoffs.ofSubmission(submission.submissionId);
   return handoffs.some((handoff) => mentions(handoff, sought) || openNote(deps.sealer, handoff).email === sought.id);
-}
-
-async function historyOf({ deps }: Context, { tenant, submissionId }: Submission): Promise<ChainedEvent[]> {
-  const events: ChainedEvent[] = [];
-  for (;;) {
-    const after = events.at(-1)?.eventId;
-    const where = { tenant, submissionId, streams: EVENT_STREAMS, ...(after !== undefined && { afterEventId: after }) };
-    const page = (await deps.backend.events.read(where, PAGE)) ?? [];
-    if (page.length === 0) return events;
-    events.push(...page);
-  }
 }

@@ -1,4 +1,5 @@
 import type { EventActor } from "@formbridge/contract";
+import { TTL_ENFORCER } from "../../domain/decide/expire.ts";
 import { replaysOf } from "../../domain/decide/replay.ts";
 import { type KeyExpiryReason, keyExpiredPayload } from "../../domain/idempotency/audit-payloads.ts";
 import { auditEvent, planAudit } from "../../domain/plan-change.ts";
@@ -6,7 +7,6 @@ import { EVENTS_WRITTEN } from "../../ports/events.ts";
 import type { ExpiredRecord } from "../../ports/idempotency.ts";
 import type { Context } from "../context.ts";
 import { commitTimed } from "../write/commit.ts";
-import { TTL_ENFORCER } from "../write/expire-due.ts";
 
 interface Why {
   reason: KeyExpiryReason;
@@ -35,12 +35,11 @@ export async function forgetOf({ deps }: Context, records: readonly ExpiredRecor
   const { now, submission: snapshot } = await deps.backend.store.load({ by: { id: submissionId, tenant } });
   if (snapshot === undefined) return 0;
   const { submission, sealedFields } = snapshot;
-  const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
   const refs = records.map(({ operation, hash }) => ({ operation, hash }));
   const noted = records.map(({ operation, hash, ...record }) => {
     const ref = { operation, hash };
     const payload = keyExpiredPayload({ ...record, ref, now, replayCount: replaysOf(submission, ref), reason });
-    return auditEvent("idempotency.key.expired", { submission, by, payload, now, mint });
+    return auditEvent("idempotency.key.expired", { submission, by, payload, now, mint: deps.random });
   });
   // An erased history gets no more events.
   const { after, events } = planAudit(submission, submission.erasedAt === undefined ? noted : []);

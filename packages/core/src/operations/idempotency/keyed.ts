@@ -91,7 +91,6 @@ export function keyAudit(
 ): UnchainedEvent[] {
   if (key === undefined) return [];
   const { submission, by, now } = about;
-  const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
   const payload = keyCreatedPayload({ ...key, intakeId: submission.intakeId, now });
-  return [auditEvent("idempotency.key.created", { submission, by, payload, now, mint })];
+  return [auditEvent("idempotency.key.created", { submission, by, payload, now, mint: deps.random })];
 }

@@ -127,7 +127,6 @@ function replayAudit(
   { record, actor, now }: ReplayNote,
   { submission, replayCount }: { submission: Submission; replayCount: number },
 ): UnchainedEvent {
-  const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
   const payload = replayPayload({ record, intakeId: submission.intakeId, now, replayCount });
-  return auditEvent("idempotency.replay", { submission, by: actor, payload, now, mint });
+  return auditEvent("idempotency.replay", { submission, by: actor, payload, now, mint: deps.random });
 }

@@ -34,10 +34,11 @@ async function principalOf({ authenticator, backend }: Deps, credential: string)
   }
 }
 
-/** For operations that require an API key. */
-export async function requirePrincipal(deps: Deps, caller: Caller): Promise<Principal> {
+/** For operations that require an API key; if roles are named, one that has any of them. */
+export async function requirePrincipal(deps: Deps, caller: Caller, ...roles: Role[]): Promise<Principal> {
   const principal = await authenticate(deps, caller);
   if (principal === undefined) throw new ContractError("unauthorized", "This needs an API key.");
+  if (roles.length > 0) requireRole(principal, ...roles);
   return principal;
 }
 
@@ -52,3 +53,11 @@ export function requireRole(principal: Principal, ...roles: Role[]): void {
 
 export const reachesIntake = (principal: Principal, intakeId: string): boolean =>
   principal.intakes === undefined || principal.intakes.includes(intakeId);
+
+/** An API key limited to some intakes can only manage keys and webhooks that are limited to these. */
+export const reachesAll = (principal: Principal, intakes: readonly string[] | undefined): boolean =>
+  principal.intakes === undefined || (intakes?.every((id) => reachesIntake(principal, id)) ?? false);
+
+/** The intakes of a list: the one asked for, if the API key has access to it, else all that it has access to. */
+export const intakesFor = (principal: Principal, intakeId: string | undefined): readonly string[] | undefined =>
+  intakeId === undefined ? principal.intakes : [intakeId].filter((id) => reachesIntake(principal, id));

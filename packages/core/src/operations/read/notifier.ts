@@ -5,15 +5,15 @@ export interface Notifier {
   notified(ms?: number): Promise<void>;
 }
 
-/** An abort notifies too. The first wait returns at once: something may have changed before the subscription. */
-export function createNotifier(signal: AbortSignal): Notifier {
-  let isNotified = true;
+/** An abort notifies too. */
+export function createNotifier(signal?: AbortSignal): Notifier {
+  let isNotified = false;
   let wake: (() => void) | undefined;
   const notify = (): void => {
     isNotified = true;
     wake?.();
   };
-  signal.addEventListener("abort", notify, { once: true });
+  signal?.addEventListener("abort", notify, { once: true });
   return {
     notify,
     async notified(ms) {

@@ -49,7 +49,8 @@ export function closeRow(sealer: Sealer, submission: Submission, intake: Compile
 export const openToken = (sealer: Sealer, snapshot: Snapshot): string =>
   sealer.open(snapshot.sealedToken, boundToToken(snapshot.submission));
 
-function opens(open: () => unknown): boolean {
+/** Whether something sealed can be opened. */
+export function opens(open: () => unknown): boolean {
   try {
     open();
     return true;

@@ -3,16 +3,13 @@ import { deliveryState } from "../../domain/delivery/delivery-state.ts";
 import { MASK, maskFields } from "../../domain/fields/mask.ts";
 import { pendingUploads } from "../../domain/files/pending.ts";
 import { isSensitiveUpload } from "../../domain/files/sensitive-uploads.ts";
-import { type Instant, toIso } from "../../domain/instant.ts";
+import { toIso, when } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import { gateAt, namesIn } from "../../domain/review/reviewers.ts";
 import type { Activity, Submission } from "../../domain/submission.ts";
 import { isEditable } from "../../domain/transitions.ts";
 import { fieldsOf, findingsOf, markOf, type Shown } from "./response.ts";
 import type { Sight } from "./run-read.ts";
-
-const when = <Key extends string>(key: Key, at: Instant | undefined): { [K in Key]?: string } =>
-  (at === undefined ? {} : { [key]: toIso(at) }) as { [K in Key]?: string };
 
 /** A submission's record, limited to what the reader may see. */
 export function recordOf(shown: Shown, seen: Sight): SubmissionRecord {

@@ -21,7 +21,7 @@ import {
   type TargetLookup,
 } from "../identity/resolve-target.ts";
 import { expireIfDue, lapseIfDue } from "../write/expire-due.ts";
-import { resolveTold, tell, telling } from "../write/refusals.ts";
+import { resolveTold, tell, telling, tooFast } from "../write/refusals.ts";
 import type { Held } from "./response.ts";
 
 export interface ReadCall {
@@ -66,11 +66,6 @@ export async function runRead<T>(context: Context, call: ReadCall, { operation, 
     });
   }
 }
-
-const tooFast = (): ContractError =>
-  new ContractError("service_unavailable", "The submission is being changed by others right now. Try again.", {
-    retryAfterMs: 100,
-  });
 
 /**
  * A look between two reads of one call, which isn't recorded. Undefined if a read would be refused; the read then says

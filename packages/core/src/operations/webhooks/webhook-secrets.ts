@@ -3,6 +3,7 @@ import type { Webhook, WebhookSecret } from "../../domain/webhooks/webhook.ts";
 import type { Sealer } from "../../ports/sealer.ts";
 import type { WebhookRef } from "../../ports/webhooks.ts";
 import type { Deps } from "../deps.ts";
+import { opens } from "../read/open-snapshot.ts";
 
 export const boundToWebhook = ({ tenant, webhookId }: WebhookRef): string => `webhook:${tenant}:${webhookId}`;
 
@@ -51,11 +52,5 @@ export function currentSecret({ sealer }: Deps, webhook: Webhook): string | unde
 }
 
 /** Whether these secrets open the webhook's own. */
-export function opensWebhook(sealer: Sealer, webhook: Webhook): boolean {
-  try {
-    for (const { sealed } of webhook.secrets) sealer.open(sealed, boundToWebhook(webhook));
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const opensWebhook = (sealer: Sealer, webhook: Webhook): boolean =>
+  webhook.secrets.every(({ sealed }) => opens(() => sealer.open(sealed, boundToWebhook(webhook))));

@@ -56,13 +56,12 @@ export async function commitDecision(deps: Deps, input: CommitInput): Promise<Co
   const { before, decision, intake } = input;
   const token = decision.token === "keep" ? undefined : deps.random.resumeToken();
   const tokenHash = token === undefined ? undefined : sha256(token);
-  const mint = { eventId: () => deps.random.newId("evt"), salt: () => deps.random.salt() };
   const traceparent = PASSES_ON.has(input.operation) ? deps.tracing.traceparent() : undefined;
   const planned = planChange(before, {
     ...input,
     ...(traceparent !== undefined && { traceparent }),
     policy: deps.settings.policy,
-    mint,
+    mint: deps.random,
     ...(tokenHash !== undefined && { nextToken: tokenHash }),
   });
   const key = input.keyWrite?.(planned.after, token, planned.firstEventId);

@@ -1,5 +1,4 @@
 import type { Actor, JsonObject } from "@formbridge/contract";
-import { EVENT_STREAMS } from "@formbridge/contract";
 import { decideErase } from "../../domain/decide/erase.ts";
 import { toIso } from "../../domain/instant.ts";
 import type { Submission } from "../../domain/submission.ts";
@@ -7,10 +6,10 @@ import type { Context } from "../context.ts";
 import { eventView } from "../get-events.ts";
 import { type LoadedSubmission, loadSubmission } from "../read/load-submission.ts";
 import { recordOf } from "../read/record.ts";
+import { wholeHistory } from "../read/whole-history.ts";
 import { commitDecision } from "./commit.ts";
 
 const MAX_TRIES = 8;
-const PAGE = 1000;
 
 interface Erasing {
   tenant: string;
@@ -68,10 +67,11 @@ async function dropUnwanted({ deps }: Context, { tenant, submissionId, intakeId 
 
 /** False if it was erased meanwhile: its history is gone, or its document was removed half-written. */
 async function archive(context: Context, { submission, now, intake }: LoadedSubmission): Promise<boolean> {
-  const { archive: place, settings } = context.deps;
+  const { deps } = context;
+  const { archive: place, settings } = deps;
   const { submissionId, tenant, intakeId } = submission;
   if (place === undefined) throw new Error(`${submissionId} is to be archived, and this server has no archive`);
-  const events = await wholeHistory(context, submission);
+  const events = await wholeHistory(deps, submission);
   if (events.some(({ type }) => type === "submission.erased")) return false;
   const { ok: _, ...record } = recordOf({ submission, intake, now, policy: settings.policy }, "all");
   const document = {
@@ -80,7 +80,8 @@ async function archive(context: Context, { submission, now, intake }: LoadedSubm
     tenant,
     submission: record,
     files: submission.uploads.flatMap(({ confirmed }) => (confirmed === undefined ? [] : [confirmed])),
-    events,
+    // With proofs, so that what was handed out can be compared with it.
+    events: events.map((event) => eventView(event, { proof: true, callers: true })),
   };
   try {
     await place.put({ tenant, intakeId, submissionId }, document as unknown as JsonObject);
@@ -88,17 +89,5 @@ async function archive(context: Context, { submission, now, intake }: LoadedSubm
   } catch (cause) {
     if ((await loadSubmission(context, submission))?.submission.erasedAt !== undefined) return false;
     throw new Error(`${submissionId} could not be archived, and is left as it is`, { cause });
-  }
-}
-
-/** All streams, with proofs, so that what was handed out can be compared with it. */
-async function wholeHistory({ deps }: Context, { tenant, submissionId }: Submission) {
-  const events: ReturnType<typeof eventView>[] = [];
-  for (;;) {
-    const after = events.at(-1)?.eventId;
-    const where = { tenant, submissionId, streams: EVENT_STREAMS, ...(after !== undefined && { afterEventId: after }) };
-    const page = (await deps.backend.events.read(where, PAGE)) ?? [];
-    if (page.length === 0) return events;
-    events.push(...page.map((event) => eventView(event, { proof: true, callers: true })));
   }
 }

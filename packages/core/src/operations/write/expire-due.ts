@@ -1,11 +1,9 @@
-import { decideExpire, decideLapse, isDue } from "../../domain/decide/expire.ts";
+import { decideExpire, decideLapse, isDue, TTL_ENFORCER } from "../../domain/decide/expire.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { Deps } from "../deps.ts";
 import { commitDecision } from "./commit.ts";
-
-export const TTL_ENFORCER = { kind: "system", id: "ttl_enforcer" } as const;
 
 const expireToken = <T>({ tracing }: Deps, { submissionId, version }: Submission, work: () => Promise<T>): Promise<T> =>
   tracing.span("expireToken", work, { "submission.id": submissionId, "token.version": version });

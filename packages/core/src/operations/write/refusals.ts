@@ -3,7 +3,7 @@
  * current token if the caller may hold it, and what to do next. Rules put into their errors what only they know; the
  * rest is added here, once.
  */
-import type { Actor, ErrorType } from "@formbridge/contract";
+import type { Actor, ErrorType, NextAction } from "@formbridge/contract";
 import { ContractError, type ErrorAbout } from "../../domain/error.ts";
 import type { KeyRef } from "../../domain/idempotency/key-record.ts";
 import { toIso } from "../../domain/instant.ts";
@@ -29,6 +29,13 @@ import { loadSubmission } from "../read/load-submission.ts";
 
 /** 410s contain no token, and after an outage it isn't known whether the token is still current. */
 const TELL_NO_TOKEN: readonly ErrorType[] = ["token_expired", "expired", "cancelled", "service_unavailable"];
+
+/** For a call that lost every race against other writes. */
+export const tooFast = (more: { about?: ErrorAbout; nextActions?: NextAction[] } = {}): ContractError =>
+  new ContractError("service_unavailable", "The submission is being changed by others right now. Try again.", {
+    retryAfterMs: 100,
+    ...more,
+  });
 
 /** What an error says about its submission; a token only if one is passed in, for a caller who may hold it. */
 export function tell({ publicUrl }: Deps, submission: Submission, token: string | undefined): ErrorAbout {

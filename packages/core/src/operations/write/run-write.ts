@@ -1,5 +1,4 @@
 import type { Actor } from "@formbridge/contract";
-import type { DecideContext } from "../../domain/decide/decision.ts";
 import { ContractError } from "../../domain/error.ts";
 import { fingerprint } from "../../domain/idempotency/fingerprint.ts";
 import { checkKeyFormat } from "../../domain/idempotency/key-format.ts";
@@ -16,6 +15,7 @@ import { authenticate } from "../identity/authenticate.ts";
 import { type Found, requireWriter, type TargetLookup } from "../identity/resolve-target.ts";
 import type { OperationResponse } from "../read/response.ts";
 import { commitWrite } from "./commit-write.ts";
+import { decideContextOf } from "./decide-context.ts";
 import { expireIfDue, lapseIfDue } from "./expire-due.ts";
 import { refuseFailedDelivery, refuseUnfit } from "./guard-write.ts";
 import { resolveTold, telling } from "./refusals.ts";
@@ -117,13 +117,7 @@ async function attemptWrite<Body extends object>(attempt: Attempt<Body>): Promis
   }
   if ((await expireIfDue(deps, found)) || (await lapseIfDue(deps, found))) return undefined;
   await refuseUnfit(attempt);
-  const decideContext: DecideContext = {
-    now,
-    actor,
-    intake,
-    policy: deps.settings.policy,
-    newId: (prefix) => deps.random.newId(prefix),
-  };
+  const decideContext = decideContextOf(deps, { now, actor, intake });
   const decision = await spec.decide(submission, decideContext, found);
   if (decision.refusal !== undefined && decision.events.length === 0) throw decision.refusal;
   return await commitWrite(attempt, decision, isGuarded ? record.fingerprint : undefined);
