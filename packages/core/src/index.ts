@@ -14,7 +14,7 @@ export {
   saltedDigest,
 } from "./domain/chain.ts";
 export type * from "./domain/chained-event.ts";
-export { ContractError, errorBody } from "./domain/error.ts";
+export { ContractError, errorBody, internalError } from "./domain/error.ts";
 export { type Handoff, handoffHashes, type Session } from "./domain/handoffs/handoff.ts";
 export { canonicalJson, type Hash, sha256 } from "./domain/hashing.ts";
 export * from "./domain/idempotency/key-record.ts";

@@ -1,5 +1,5 @@
 import type { ErrorType } from "@formbridge/contract";
-import { ContractError } from "@formbridge/core";
+import { ContractError, internalError } from "@formbridge/core";
 
 /** The HTTP status of every error type. */
 export const STATUS = {
@@ -37,12 +37,8 @@ export function statusOf(error: ContractError): number {
   return STATUS[error.type];
 }
 
-/** An unexpected error is our bug: a 500 without details. */
 export const asContractError = (error: unknown): ContractError =>
-  error instanceof ContractError ? error : (fromFastify(error) ?? internal(error));
-
-const internal = (cause: unknown): ContractError =>
-  new ContractError("internal_error", "Something went wrong in the server. It was logged; try again later.", { cause });
+  error instanceof ContractError ? error : (fromFastify(error) ?? internalError(error));
 
 const FASTIFY_CODES: Record<string, () => ContractError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ContractError("payload_too_large", "The body is too large."),

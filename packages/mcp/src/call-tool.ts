@@ -1,5 +1,5 @@
 import type { ActorInput } from "@formbridge/contract";
-import { type Caller, ContractError, errorBody, type Operations } from "@formbridge/core";
+import { type Caller, ContractError, errorBody, internalError, isObject, type Operations } from "@formbridge/core";
 import { refusal } from "./answers/refusal.ts";
 import { type ToolResult, toolResult } from "./answers/result.ts";
 import type { CallerView } from "./catalog.ts";
@@ -69,7 +69,7 @@ async function callFound(options: CallToolOptions, { tool, intake }: FoundTool):
   } catch (cause) {
     if (cause instanceof AnsweredInstead) throw cause;
     const error = asContractError(cause, options);
-    const met = { ...call, args: argsOf(options.args) };
+    const met = { ...call, args: isObject(options.args) ? options.args : {} };
     // The form decides what to do next itself, so it gets the whole error.
     return tool === formTool
       ? toolResult({ ...errorBody(error) }, { isError: true })
@@ -93,9 +93,6 @@ function requireSubmission(tool: Tool, { caller, args }: ToolCall, view: CallerV
   throw new ContractError("token_required", words);
 }
 
-const argsOf = (args: unknown): Record<string, unknown> =>
-  typeof args === "object" && args !== null && !Array.isArray(args) ? (args as Record<string, unknown>) : {};
-
 async function answered(tool: Tool, call: ToolCall): Promise<ToolResult> {
   const { body, definition, replayOf } = await tool.call(call);
   const { images, withoutImages } = tool;
@@ -108,14 +105,11 @@ async function answered(tool: Tool, call: ToolCall): Promise<ToolResult> {
   });
 }
 
-/** An unexpected error is our bug: log it, and give the caller no details. */
 function asContractError(cause: unknown, { onError }: CallToolOptions): ContractError {
   if (cause instanceof ContractError) {
     if (cause.type === "service_unavailable" && cause.cause !== undefined) onError(cause.cause);
     return cause;
   }
   onError(cause);
-  return new ContractError("internal_error", "Something went wrong in the server. It was logged; try again later.", {
-    cause,
-  });
+  return internalError(cause);
 }

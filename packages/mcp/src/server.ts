@@ -1,5 +1,5 @@
 import type { ActorInput } from "@formbridge/contract";
-import { type Caller, ContractError, errorBody, type Operations } from "@formbridge/core";
+import { type Caller, ContractError, errorBody, internalError, type Operations } from "@formbridge/core";
 import {
   CLIENT_INFO_META_KEY,
   ProtocolError,
@@ -182,10 +182,7 @@ function asProtocolError(
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof ContractError)) {
     onError(error);
-    return new ProtocolError(
-      ProtocolErrorCode.InternalError,
-      "Something went wrong in the server. It was logged; try again later.",
-    );
+    return new ProtocolError(ProtocolErrorCode.InternalError, internalError(error).message);
   }
   if (error.type === "service_unavailable" && error.cause !== undefined) onError(error.cause);
   const isGone = error.type === "not_found" || error.type === "token_invalid";

@@ -67,6 +67,10 @@ export class ContractError extends Error {
   }
 }
 
+/** An unexpected error is our bug: it is logged, and its caller learns no details. */
+export const internalError = (cause: unknown): ContractError =>
+  new ContractError("internal_error", "Something went wrong in the server. It was logged; try again later.", { cause });
+
 /** The error with these next actions, unless it has its own. */
 export const withNextActions = (error: ContractError, nextActions: NextAction[]): ContractError =>
   error.detail.nextActions === undefined ? error.advising(nextActions) : error;
