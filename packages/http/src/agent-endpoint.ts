@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { type Caller, ContractError, errorBody } from "@formbridge/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { refusalHeaders } from "./encode.ts";
 import { asContractError, statusOf } from "./error-map.ts";
 import { clientOf, credentialOf } from "./parse/request.ts";
 
@@ -129,9 +130,7 @@ function rpcCode({ type }: ContractError): number {
 }
 
 function sendRpcError(reply: FastifyReply, error: ContractError): FastifyReply {
-  const { retryAfterMs } = error.detail;
-  if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
-  if (error.type === "unauthorized") reply.header("www-authenticate", 'Bearer realm="formbridge"');
+  refusalHeaders(reply, error);
   const body = {
     jsonrpc: "2.0",
     id: null,

@@ -44,6 +44,12 @@ export function sendAnswer(
     .send(JSON.stringify(answer.body));
 }
 
+/** When to try again, and how to authenticate. */
+export function refusalHeaders(reply: FastifyReply, { type, detail }: ContractError): void {
+  if (detail.retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(detail.retryAfterMs / 1000));
+  if (type === "unauthorized") reply.header("www-authenticate", 'Bearer realm="formbridge"');
+}
+
 export function sendError(reply: FastifyReply, error: ContractError): FastifyReply {
   const { version, resumeToken, updatedAt, replayOf } = error.about;
   if (version !== undefined) {
@@ -54,9 +60,7 @@ export function sendError(reply: FastifyReply, error: ContractError): FastifyRep
     });
   }
   replayHeaders(reply, replayOf);
-  const { retryAfterMs } = error.detail;
-  if (retryAfterMs !== undefined) reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
-  if (error.type === "unauthorized") reply.header("www-authenticate", 'Bearer realm="formbridge"');
+  refusalHeaders(reply, error);
   return reply
     .code(statusOf(error))
     .header("content-type", JSON_TYPE)

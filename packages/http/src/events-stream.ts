@@ -3,11 +3,11 @@ import type { GetEventsQuery, IntakeEvent } from "@formbridge/contract";
 import type { Operations } from "@formbridge/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { markHeaders } from "./encode.ts";
+import { JSON_LINES } from "./list-export.ts";
 import { preferredType } from "./parse/preferred.ts";
 import type { Parsed } from "./route.ts";
 
 const SSE = "text/event-stream";
-const JSON_LINES = "application/x-ndjson";
 const HEARTBEAT_MS = 15_000;
 
 /** The stream format that the client prefers to plain JSON, if any. */

@@ -1,8 +1,4 @@
-export interface ByteRange {
-  start: number;
-  /** Inclusive. */
-  end: number;
-}
+import type { ByteRange } from "@formbridge/core";
 
 /**
  * One byte range (RFC 9110). Undefined, meaning the whole file, for no range, several ranges or an invalid one; `beyond` if it is

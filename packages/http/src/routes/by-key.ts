@@ -15,7 +15,7 @@ import {
   TokenAdminResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { BY_KEY, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { BY_KEY, WRITES_BY_KEY, writeCall } from "./shared.ts";
 
 export const byKeyRoutes: Route[] = [
   {
@@ -25,8 +25,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Approve or reject",
     body: ReviewRequest,
     response: ReviewResponse,
-    opensWith: "key",
-    errors: WRITE_ERRORS,
+    ...WRITES_BY_KEY,
     call: (operations, request) => {
       const { actor: _actor, ...verdict } = request.body as ReviewRequest;
       return operations.review({ ...writeCall(request), ...verdict });
@@ -39,8 +38,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Name other reviewers for the waiting gate",
     body: ReassignReviewRequest,
     response: ReassignReviewResponse,
-    opensWith: "key",
-    errors: WRITE_ERRORS,
+    ...WRITES_BY_KEY,
     call: (operations, request) => {
       const { reviewers, reason } = request.body as ReassignReviewRequest;
       return operations.reassignReview({ ...writeCall(request), reviewers, reason });
@@ -53,8 +51,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Revoke every token of a submission",
     body: TokenAdminRequest,
     response: TokenAdminResponse,
-    opensWith: "key",
-    errors: WRITE_ERRORS,
+    ...WRITES_BY_KEY,
     call: (operations, request) => operations.revokeTokens(writeCall(request)),
   },
   {
@@ -64,8 +61,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Issue a new token and revoke the previous ones",
     body: TokenAdminRequest,
     response: TokenAdminResponse,
-    opensWith: "key",
-    errors: WRITE_ERRORS,
+    ...WRITES_BY_KEY,
     call: (operations, request) => operations.reissueToken(writeCall(request)),
   },
   {
@@ -75,8 +71,7 @@ export const byKeyRoutes: Route[] = [
     summary: "Erase the values and names of an ended submission at once",
     body: EraseSubmissionRequest,
     response: EraseSubmissionResponse,
-    opensWith: "key",
-    errors: WRITE_ERRORS,
+    ...WRITES_BY_KEY,
     call: (operations, request) => operations.eraseSubmission(writeCall(request)),
   },
   {

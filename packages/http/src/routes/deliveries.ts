@@ -7,7 +7,7 @@ import {
   RetryDeliveriesResponse,
 } from "@formbridge/contract";
 import type { Route } from "../route.ts";
-import { BY_KEY, WRITE_ERRORS, writeCall } from "./shared.ts";
+import { BY_KEY, WRITES_BY_KEY, writeCall } from "./shared.ts";
 
 export const deliveryRoutes: Route[] = [
   {
@@ -38,8 +38,7 @@ export const deliveryRoutes: Route[] = [
     summary: "Send one submission to another destination",
     body: ChangeDestinationRequest,
     response: ChangeDestinationResponse,
-    opensWith: "key",
-    errors: WRITE_ERRORS,
+    ...WRITES_BY_KEY,
     call: (operations, request) => {
       const { destination } = request.body as ChangeDestinationRequest;
       return operations.changeDestination({ ...writeCall(request), destination });

@@ -54,6 +54,8 @@ export const ADMIN_ERRORS: readonly ErrorType[] = [
 
 /** For rows that need an API key and aren't about one submission. */
 export const BY_KEY = { opensWith: "key", errors: ADMIN_ERRORS } as const;
+/** For writes to one submission that need an API key. */
+export const WRITES_BY_KEY = { opensWith: "key", errors: WRITE_ERRORS } as const;
 
 /** What every write takes besides its own fields. */
 export const writeCall = ({ caller, target, body, idempotencyKey, idempotencyTtlMs, waitMs }: Parsed) => {

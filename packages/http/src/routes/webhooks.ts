@@ -3,7 +3,6 @@ import {
   CreateWebhookResponse,
   DeleteWebhookResponse,
   EnableWebhookRequest,
-  type ErrorType,
   ListWebhooksQuery,
   ListWebhooksResponse,
   ReplayEventsRequest,
@@ -19,7 +18,7 @@ import {
 import type { Parsed, Route } from "../route.ts";
 import { ADMIN_ERRORS, BY_KEY, param } from "./shared.ts";
 
-const CHANGE_ERRORS: readonly ErrorType[] = [...ADMIN_ERRORS, "conflict"];
+const CHANGES: Pick<Route, "opensWith" | "errors"> = { opensWith: "key", errors: [...ADMIN_ERRORS, "conflict"] };
 const oneOf = (request: Parsed) => ({ caller: request.caller, webhookId: param(request, "webhookId") });
 
 export const webhookRoutes: Route[] = [
@@ -31,8 +30,7 @@ export const webhookRoutes: Route[] = [
     body: CreateWebhookRequest,
     response: CreateWebhookResponse,
     creates: true,
-    opensWith: "key",
-    errors: CHANGE_ERRORS,
+    ...CHANGES,
     call: (operations, { caller, body }) =>
       operations.createWebhook({ caller, request: body as unknown as CreateWebhookRequest }),
   },
@@ -61,8 +59,7 @@ export const webhookRoutes: Route[] = [
     id: "deleteWebhook",
     summary: "Delete a webhook",
     response: DeleteWebhookResponse,
-    opensWith: "key",
-    errors: CHANGE_ERRORS,
+    ...CHANGES,
     call: (operations, request) => operations.deleteWebhook(oneOf(request)),
   },
   {
@@ -72,8 +69,7 @@ export const webhookRoutes: Route[] = [
     summary: "Enable a webhook that was disabled; it continues where it stopped",
     body: EnableWebhookRequest,
     response: WebhookResponse,
-    opensWith: "key",
-    errors: CHANGE_ERRORS,
+    ...CHANGES,
     call: (operations, request) => operations.enableWebhook(oneOf(request)),
   },
   {
@@ -83,8 +79,7 @@ export const webhookRoutes: Route[] = [
     summary: "Replace a webhook's secret; the old one keeps signing for a while",
     body: RotateWebhookSecretRequest,
     response: RotateWebhookSecretResponse,
-    opensWith: "key",
-    errors: CHANGE_ERRORS,
+    ...CHANGES,
     call: (operations, request) =>
       operations.rotateWebhookSecret({ ...oneOf(request), request: request.body as RotateWebhookSecretRequest }),
   },
@@ -105,8 +100,7 @@ export const webhookRoutes: Route[] = [
     summary: "Skip events that the receiver refuses",
     body: SkipEventsRequest,
     response: SkipEventsResponse,
-    opensWith: "key",
-    errors: CHANGE_ERRORS,
+    ...CHANGES,
     call: (operations, request) =>
       operations.skipEvents({ ...oneOf(request), request: request.body as SkipEventsRequest }),
   },
@@ -117,8 +111,7 @@ export const webhookRoutes: Route[] = [
     summary: "Send events again: dead ones, those of a submission, or a time range",
     body: ReplayEventsRequest,
     response: ReplayEventsResponse,
-    opensWith: "key",
-    errors: CHANGE_ERRORS,
+    ...CHANGES,
     call: (operations, request) =>
       operations.replayEvents({ ...oneOf(request), request: request.body as ReplayEventsRequest }),
   },
