@@ -1,5 +1,5 @@
 import type { ErrorBody, FieldError, IntakeEvent } from "@formbridge/contract";
-import { type FieldNote, type Guide, guideOf } from "../schema/guide.ts";
+import { cut, type FieldNote, type Guide, guideOf } from "../schema/guide.ts";
 
 /** More wouldn't help a model to ask for the next value. */
 const MAX_NOTES = 10;
@@ -7,7 +7,6 @@ const MAX_PATHS = 40;
 const MAX_PROBLEMS = 10;
 const MAX_FIELDS = 1_500;
 const MAX_PAYLOAD = 300;
-const MAX_WORDS = 200;
 
 const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 
@@ -37,8 +36,9 @@ const shortProblems = (problems: readonly FieldError[]): FieldError[] =>
 
 /** Shortens a value that only has to be recognized. */
 export function cutValue(value: unknown): unknown {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text === undefined || text.length <= MAX_WORDS ? value : `${text.slice(0, MAX_WORDS)}…`;
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const short = cut(text);
+  return short === text ? value : short;
 }
 
 /** The first problems and what to do about them, and the current values if there are few. */
@@ -86,14 +86,11 @@ export function shortEvent({
   };
 }
 
-const cut = (words: unknown): { description?: string } =>
-  typeof words === "string" ? { description: words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words } : {};
-
 export const shortIntakeItem = ({ id, version, name, description, access }: Record<string, unknown>) => ({
   id,
   version,
   name,
-  ...cut(description),
+  ...(typeof description === "string" && { description: cut(description) }),
   access,
 });
 

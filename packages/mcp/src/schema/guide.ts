@@ -103,7 +103,8 @@ function outlineOf(schema: Plain, { at, entries, left }: Outlining): FieldOutlin
   });
 }
 
-const namesIn = (names: unknown): string[] => (Array.isArray(names) ? names.map(String) : []);
+/** The names in a mark. */
+export const namesIn = (names: unknown): string[] => (Array.isArray(names) ? names.map(String) : []);
 
 interface Listing {
   at: string;
@@ -144,4 +145,5 @@ function noteOf(path: string, entry: Entry | undefined): FieldNote {
   };
 }
 
-const cut = (words: string): string => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
+/** Text that only has to be recognized. */
+export const cut = (words: string): string => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
