@@ -71,32 +71,17 @@ function guardPort<Port extends object>(port: Port, access: { [Method in keyof P
 
 /** The same backend behind a circuit breaker: while it is open, calls throw `StoreDown` and don't reach the backend. */
 export function guardBackend(backend: Backend, breaker: Breaker): Backend {
-  const guard = <Name extends PortName>(name: Name): Backend[Name] => guardPort(backend[name], ACCESS[name], breaker);
+  const ports = Object.keys(ACCESS) as PortName[];
+  const guarded = Object.fromEntries(
+    ports.map((name) => [name, guardPort<object>(backend[name], ACCESS[name], breaker)]),
+  ) as Pick<Backend, PortName>;
   return {
-    store: guard("store"),
-    tokens: { ...guard("tokens"), health: breaker.health },
-    idempotency: { ...guard("idempotency"), health: breaker.health },
-    events: guard("events"),
-    jobs: guard("jobs"),
-    deadlines: guard("deadlines"),
-    intakes: guard("intakes"),
-    keys: guard("keys"),
-    submissions: guard("submissions"),
-    handoffs: guard("handoffs"),
-    webhooks: guard("webhooks"),
-    reviewLinks: guard("reviewLinks"),
-    retention: guard("retention"),
-    publications: guard("publications"),
-    incidents: guard("incidents"),
-    blocks: guard("blocks"),
-    ...(backend.alarmWindows && { alarmWindows: backend.alarmWindows }),
-    ...(backend.releaseLeases && { releaseLeases: backend.releaseLeases }),
-    secretChecks: guard("secretChecks"),
-    sealedRows: guard("sealedRows"),
+    ...backend,
+    ...guarded,
+    tokens: { ...guarded.tokens, health: breaker.health },
+    idempotency: { ...guarded.idempotency, health: breaker.health },
     sizes: () => breaker.guard("read", () => backend.sizes()),
-    isShared: backend.isShared,
     jobsWaiting: () => breaker.guard("read", () => backend.jobsWaiting()),
-    connectionsInUse: backend.connectionsInUse,
     async close() {
       breaker.stop();
       await backend.close();

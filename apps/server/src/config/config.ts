@@ -1,18 +1,18 @@
 import { join, resolve } from "node:path";
 import type { Issuer, KeyTimes } from "@formbridge/auth-jwt";
-import { DEFAULT_POLICY, DEFAULT_RATE_RULES, type RateRules, type Settings } from "@formbridge/core";
+import type { Settings } from "@formbridge/core";
 import type { SmtpOptions } from "@formbridge/outbound";
 import { parseRedisUrl, REDIS_URLS, type RedisAddress } from "@formbridge/store-redis";
-import { alarmsOf, countryHeaderOf } from "./alarm-settings.ts";
+import { countryHeaderOf } from "./alarm-settings.ts";
 import { type Backends, backendsOf } from "./backends.ts";
 import { readIssuers } from "./jwt-issuers.ts";
 import { mailOf } from "./mail.ts";
 import { type McpChoice, mcpOf } from "./mcp-settings.ts";
 import { type OaiChoice, oaiOf } from "./oai-settings.ts";
+import { operationSettings } from "./operation-settings.ts";
 import { bad, ConfigError, createReader, type Env, isWebUrl, type Reader } from "./reader.ts";
-import type { SettingName } from "./settings.ts";
 import { type TelemetryChoice, telemetryOf } from "./telemetry-settings.ts";
-import { submissionQuotaOf, type UploadsChoice, uploadQuotasOf, uploadsOf } from "./upload-settings.ts";
+import { type UploadsChoice, uploadsOf } from "./upload-settings.ts";
 
 export type DatabaseChoice =
   | { kind: "sqlite"; file: string }
@@ -162,75 +162,6 @@ const isAdminKey = (text: string): boolean => /^[\x21-\x7e]{8,200}$/.test(text);
 /** The same environment with another database, to which no direct URL of the environment leads. */
 export const readConfigOn = (databaseUrl: string): Config =>
   readConfig({ ...process.env, FORMBRIDGE_DATABASE_URL: databaseUrl, FORMBRIDGE_DATABASE_DIRECT_URL: "" });
-
-function operationSettings(read: Reader): Settings {
-  return {
-    policy: {
-      ...DEFAULT_POLICY,
-      submissionTtlMs: read.number("FORMBRIDGE_SUBMISSION_TTL_MS", { min: 1 }),
-      tokenTtlMs: read.number("FORMBRIDGE_TOKEN_TTL_MS", { min: 1 }),
-      tokenTtlMinMs: read.number("FORMBRIDGE_TOKEN_TTL_MIN_MS"),
-      tokenTtlMaxMs: read.number("FORMBRIDGE_TOKEN_TTL_MAX_MS", { min: 1 }),
-      tokenMemoryMs: read.number("FORMBRIDGE_TOKEN_MEMORY_MS"),
-      maxFieldsSize: read.number("FORMBRIDGE_MAX_FIELDS_SIZE", { min: 1 }),
-      tokenWarningMs: read.number("FORMBRIDGE_TOKEN_WARNING_MS"),
-      staleReadGraceMs: read.number("FORMBRIDGE_STALE_READ_GRACE_MS"),
-      clockSkewMs: read.number("FORMBRIDGE_CLOCK_SKEW_MS"),
-      mendMs: read.number("FORMBRIDGE_MEND_MS"),
-      ...retentionOf(read),
-      uploadTtlMs: read.number("FORMBRIDGE_UPLOAD_TTL_MS", { min: 1 }),
-      uploadGraceMs: read.number("FORMBRIDGE_UPLOAD_GRACE_MS"),
-      submissionUploadBytes: submissionQuotaOf(read),
-      downloadTtlMs: read.number("FORMBRIDGE_DOWNLOAD_TTL_MS", { min: 1 }),
-      sessionTtlMs: read.number("FORMBRIDGE_SESSION_TTL_MS", { min: 1 }),
-      qrTtlMs: read.number("FORMBRIDGE_QR_TTL_MS", { min: 1 }),
-      codeTtlMs: read.number("FORMBRIDGE_CODE_TTL_MS", { min: 1 }),
-      codeTries: read.number("FORMBRIDGE_CODE_TRIES", { min: 1 }),
-      handoffTtlMinMs: read.number("FORMBRIDGE_HANDOFF_TTL_MIN_MS"),
-      handoffTtlMaxMs: read.number("FORMBRIDGE_HANDOFF_TTL_MAX_MS", { min: 1 }),
-      reviewLinkTtlMs: read.number("FORMBRIDGE_REVIEW_LINK_TTL_MS", { min: 1 }),
-      idempotencyTtlMs: read.number("FORMBRIDGE_IDEMPOTENCY_TTL_MS", { min: 1 }),
-    },
-    keyWaitMs: read.number("FORMBRIDGE_KEY_WAIT_MS"),
-    tokenLookupMs: read.number("FORMBRIDGE_TOKEN_LOOKUP_TIMEOUT_MS", { min: 1 }),
-    maxKeyWaiters: read.number("FORMBRIDGE_MAX_KEY_WAITERS"),
-    watchPollMs: read.number("FORMBRIDGE_WATCH_POLL_MS", { min: 10 }),
-    deliveryWaitMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MS"),
-    deliveryWaitMaxMs: read.number("FORMBRIDGE_DELIVERY_WAIT_MAX_MS"),
-    sweepBatch: read.number("FORMBRIDGE_SWEEP_BATCH", { min: 1 }),
-    sweepAtOnce: read.number("FORMBRIDGE_SWEEP_AT_ONCE", { min: 1 }),
-    maxSchemaFields: read.number("FORMBRIDGE_MAX_SCHEMA_FIELDS", { min: 1 }),
-    maxWebhooks: read.number("FORMBRIDGE_MAX_WEBHOOKS"),
-    uploadQuotas: uploadQuotasOf(read),
-    webhookSecretGraceMs: read.number("FORMBRIDGE_WEBHOOK_SECRET_GRACE_MS"),
-    listCountLimit: read.number("FORMBRIDGE_LIST_COUNT_LIMIT", { min: 1 }),
-    harvestPageSize: read.number("FORMBRIDGE_OAI_PAGE_SIZE", { min: 1, max: 1000 }),
-    ...alarmsOf(read),
-    rateLimits: read.isOn("FORMBRIDGE_RATE_LIMIT") && rateRules(read),
-  };
-}
-
-/** The contract promises a minimum retention of the history; only tests may set less. */
-function retentionOf(read: Reader): { retentionMs?: number; eventRetentionMs: number } {
-  const min = read.flag("FORMBRIDGE_ALLOW_TEST_HEADERS") ? 0 : DEFAULT_POLICY.eventRetentionMs;
-  const eventRetentionMs = read.number("FORMBRIDGE_EVENT_RETENTION_MS", { min });
-  if (read.optional("FORMBRIDGE_RETENTION_MS") === undefined) return { eventRetentionMs };
-  return { retentionMs: read.number("FORMBRIDGE_RETENTION_MS", { min: 1 }), eventRetentionMs };
-}
-
-function rateRules(read: Reader): RateRules {
-  const { failedLookupsPerSecond, failedLookupsPerMinute, createsPerKey, createsPerAddress } = DEFAULT_RATE_RULES;
-  const { codeAttempts, mails } = DEFAULT_RATE_RULES;
-  const limit = (name: SettingName): { limit: number } => ({ limit: read.number(name, { min: 1 }) });
-  return {
-    failedLookupsPerSecond: { ...failedLookupsPerSecond, ...limit("FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_SECOND") },
-    failedLookupsPerMinute: { ...failedLookupsPerMinute, ...limit("FORMBRIDGE_RATE_FAILED_LOOKUPS_PER_MINUTE") },
-    createsPerKey: { ...createsPerKey, ...limit("FORMBRIDGE_RATE_CREATES_PER_KEY") },
-    createsPerAddress: { ...createsPerAddress, ...limit("FORMBRIDGE_RATE_CREATES_PER_ADDRESS") },
-    codeAttempts: { ...codeAttempts, ...limit("FORMBRIDGE_RATE_CODE_ATTEMPTS") },
-    mails: { ...mails, ...limit("FORMBRIDGE_RATE_MAILS") },
-  };
-}
 
 function deliveryOf(read: Reader): Config["delivery"] {
   const timeoutMs = read.number("FORMBRIDGE_DELIVERY_TIMEOUT_MS", { min: 1 });
