@@ -94,7 +94,7 @@ async function* page(position: Position, { last, signal }: From): AsyncGenerator
       repeatable: true,
       signal,
     });
-    yield* events as IntakeEvent[];
+    yield* events;
     if (!hasMore || nextEventId === undefined) return;
     after = nextEventId;
   }

@@ -35,20 +35,11 @@ export const ActorSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-export interface Actor {
-  kind: "agent" | "human" | "system";
-  id: string;
-  name?: string;
-  metadata?: Record<string, unknown>;
-  declared?: true;
-  proof?: Proof;
-}
+export type Actor = Static<typeof ActorSchema>;
 
 /** Who an event is about. A reader with only a token may be anyone: `unknown`, which no caller can send. */
 export const EventActorSchema = Type.Object(
   { ...ActorSchema.properties, kind: Type.Enum(["agent", "human", "system", "unknown"]) },
   { additionalProperties: false },
 );
-export interface EventActor extends Omit<Actor, "kind"> {
-  kind: Actor["kind"] | "unknown";
-}
+export type EventActor = Static<typeof EventActorSchema>;

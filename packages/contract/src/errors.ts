@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { type Actor, ActorSchema } from "./actor.ts";
-import { type DeliveryState, DeliveryStateSchema } from "./delivery-state.ts";
-import { InstantSchema, JsonObjectSchema, type SubmissionState, SubmissionStateSchema } from "./states.ts";
+import { ActorSchema } from "./actor.ts";
+import { DeliveryStateSchema } from "./delivery-state.ts";
+import { InstantSchema, JsonObjectSchema, SubmissionStateSchema } from "./states.ts";
 
 /** Every error of the product, what it means, and whether the same call may succeed later. */
 export const ERROR_TYPES = {
@@ -55,13 +55,6 @@ export const FIELD_ERROR_CODES = {
 } as const;
 export type FieldErrorCode = keyof typeof FIELD_ERROR_CODES;
 
-export interface FieldError {
-  path: string;
-  code: FieldErrorCode;
-  message: string;
-  expected?: unknown;
-  received?: unknown;
-}
 export const FieldErrorSchema = Type.Object(
   {
     path: Type.String({ description: "Dot-notation, array members by index.", examples: ["items.0.amount"] }),
@@ -72,6 +65,7 @@ export const FieldErrorSchema = Type.Object(
   },
   { additionalProperties: false },
 );
+export type FieldError = Static<typeof FieldErrorSchema>;
 
 /** What a caller can do about a refusal. */
 export const NEXT_ACTIONS = {
@@ -110,17 +104,6 @@ export const ERROR_REASONS = {
 } as const satisfies Record<string, { of: ErrorType; means: string }>;
 export type ErrorReason = keyof typeof ERROR_REASONS;
 
-export interface NextAction {
-  action: NextActionName;
-  field?: string;
-  hint?: string;
-  accept?: string[];
-  maxBytes?: number;
-  /** With `request_handoff`: the only acceptable kind. */
-  kind?: "magic_link";
-  /** With `request_upload`: the upload that was announced and still has to be sent and confirmed. */
-  uploadId?: string;
-}
 export const NextActionSchema = Type.Object(
   {
     action: Type.Enum(Object.keys(NEXT_ACTIONS) as NextActionName[]),
@@ -133,37 +116,7 @@ export const NextActionSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-
-export interface ErrorDetail {
-  type: ErrorType;
-  message: string;
-  retryable: boolean;
-  retryAfterMs?: number;
-  fields?: FieldError[];
-  nextActions?: NextAction[];
-  reason?: ErrorReason;
-  expiredAt?: string;
-  expiredFor?: number;
-  canRecover?: boolean;
-  recoveryMethod?: string;
-  yourVersion?: number;
-  rotatedAt?: string;
-  conflictDetails?: { fields: string[]; canAutoMerge: boolean };
-  current?: { version: number; fields: Record<string, unknown>; updatedAt: string; updatedBy: Actor };
-}
-
-export interface ErrorBody {
-  ok: false;
-  submissionId?: string;
-  state?: SubmissionState;
-  resumeToken?: string;
-  resumeUrl?: string;
-  version?: number;
-  tokenExpiresAt?: string;
-  deliveryState?: DeliveryState;
-  _idempotent?: boolean;
-  error: ErrorDetail;
-}
+export type NextAction = Static<typeof NextActionSchema>;
 
 const described = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Unsafe<Static<Schema>>({ ...schema, description });
@@ -185,7 +138,7 @@ export const ErrorBodySchema = Type.Object(
     _idempotent: Type.Optional(Type.Boolean({ description: "the refusal is recorded under an idempotency key" })),
     error: Type.Object(
       {
-        type: Type.Enum(Object.keys(ERROR_TYPES), { description: "one of the types above" }),
+        type: Type.Enum(Object.keys(ERROR_TYPES) as ErrorType[], { description: "one of the types above" }),
         message: Type.String({ description: "what happened, and what to do, in a sentence or two" }),
         retryable: Type.Boolean({ description: "whether the same call may succeed later" }),
         retryAfterMs: Type.Optional(Type.Integer({ description: "how long to wait, where waiting helps" })),
@@ -227,3 +180,5 @@ export const ErrorBodySchema = Type.Object(
   },
   { additionalProperties: false },
 );
+export type ErrorBody = Static<typeof ErrorBodySchema>;
+export type ErrorDetail = ErrorBody["error"];

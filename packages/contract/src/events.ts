@@ -1,6 +1,6 @@
-import Type from "typebox";
-import { type EventActor, EventActorSchema } from "./actor.ts";
-import { InstantSchema, JsonObjectSchema, type SubmissionState, SubmissionStateSchema } from "./states.ts";
+import Type, { type Static } from "typebox";
+import { EventActorSchema } from "./actor.ts";
+import { InstantSchema, JsonObjectSchema, SubmissionStateSchema } from "./states.ts";
 
 export const EVENT_STREAMS = ["submission", "token", "idempotency"] as const;
 export type EventStream = (typeof EVENT_STREAMS)[number];
@@ -63,39 +63,24 @@ export const EVENT_TYPES = {
 } as const satisfies Record<string, { stream: EventStream; when: string }>;
 export type EventType = keyof typeof EVENT_TYPES;
 
-export interface EventProof {
-  actorSalt: string | null;
-  actorDigest: string;
-  payloadSalt: string | null;
-  payloadDigest: string;
-}
-
-/** One event of the history. `hash` covers the envelope, the digests of actor and payload, and `prevHash`. */
-export interface IntakeEvent {
-  eventId: string;
-  seq: number;
-  stream: EventStream;
-  type: EventType;
-  submissionId: string;
-  ts: string;
-  actor: EventActor | null;
-  state: SubmissionState;
-  version: number;
-  payload?: Record<string, unknown> | null;
-  prevHash: string;
-  hash: string;
-  proof?: EventProof;
-}
-
 const HashSchema = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const SaltSchema = Type.Union([Type.String(), Type.Null()], { description: "null once the value was erased" });
 
+const EventProofSchema = Type.Object({
+  actorSalt: SaltSchema,
+  actorDigest: HashSchema,
+  payloadSalt: SaltSchema,
+  payloadDigest: HashSchema,
+});
+export type EventProof = Static<typeof EventProofSchema>;
+
+/** One event of the history. `hash` covers the envelope, the digests of actor and payload, and `prevHash`. */
 export const IntakeEventSchema = Type.Object(
   {
     eventId: Type.String(),
     seq: Type.Integer({ minimum: 1, description: "Without a gap per submission and stream." }),
     stream: Type.Enum([...EVENT_STREAMS]),
-    type: Type.Enum(Object.keys(EVENT_TYPES)),
+    type: Type.Enum(Object.keys(EVENT_TYPES) as EventType[]),
     submissionId: Type.String(),
     ts: InstantSchema,
     actor: Type.Union([EventActorSchema, Type.Null()], { description: "null once it was erased" }),
@@ -104,14 +89,8 @@ export const IntakeEventSchema = Type.Object(
     payload: Type.Optional(Type.Union([JsonObjectSchema, Type.Null()])),
     prevHash: HashSchema,
     hash: HashSchema,
-    proof: Type.Optional(
-      Type.Object({
-        actorSalt: SaltSchema,
-        actorDigest: HashSchema,
-        payloadSalt: SaltSchema,
-        payloadDigest: HashSchema,
-      }),
-    ),
+    proof: Type.Optional(EventProofSchema),
   },
   { additionalProperties: false },
 );
+export type IntakeEvent = Static<typeof IntakeEventSchema>;

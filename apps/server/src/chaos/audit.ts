@@ -67,7 +67,7 @@ async function historyOf(scene: Scene, submissionId: string): Promise<IntakeEven
     const query = new URLSearchParams({ stream: "all", proof: "true", limit: "1000" });
     if (after !== undefined) query.set("afterEventId", after);
     const page = await get<GetEventsResponse>(scene, `/submissions/${submissionId}/events?${query}`);
-    events.push(...(page.events as IntakeEvent[]));
+    events.push(...page.events);
     if (!page.hasMore) return events;
   }
 }

@@ -38,7 +38,7 @@ async function readAll(client: FormBridgeClient, path: string, route: string): P
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = { limit: PAGE, afterEventId: after };
     const answer = await client.request<GetEventsResponse>({ ...get(path, route), query });
-    events.push(...(answer.events as IntakeEvent[]));
+    events.push(...answer.events);
     after = answer.nextEventId;
     if (after === undefined) break;
   }

@@ -1,25 +1,8 @@
-import type { EventActor, EventStream, EventType, JsonObject, SubmissionState } from "@formbridge/contract";
-import type { Hash } from "./hashing.ts";
+import type { EventProof, IntakeEvent, JsonObject } from "@formbridge/contract";
 
-export interface ChainedEvent {
-  eventId: string;
-  seq: number;
-  stream: EventStream;
-  type: EventType;
-  submissionId: string;
-  /** ISO 8601; the hash covers this text. */
-  ts: string;
-  state: SubmissionState;
-  version: number;
-  actor: EventActor | null;
+/** An event as stored, with what the chain covers: `ts` as text, and the digests. A salt is null once its value was erased. */
+export interface ChainedEvent extends Omit<IntakeEvent, "payload" | "proof">, EventProof {
   payload: JsonObject | null;
-  /** null once the value was erased. */
-  actorSalt: string | null;
-  actorDigest: Hash;
-  payloadSalt: string | null;
-  payloadDigest: Hash;
-  prevHash: Hash;
-  hash: Hash;
 }
 
 /** An event without its place in the chain yet. */
