@@ -5,7 +5,7 @@ import { type ReactElement, useEffect, useMemo, useReducer, useRef, useState, us
 import type { FormFiles } from "./form-context.ts";
 import { SchemaForm } from "./schema-form.tsx";
 import type { FormSession } from "./session/form-session.ts";
-import type { EditStorage } from "./session/form-state.ts";
+import type { EditStorage, FormState } from "./session/form-state.ts";
 import { type OpenedForm, openFormSession } from "./session/open-form-session.ts";
 import { saveAll } from "./session/save-all.ts";
 import { Uploads } from "./session/uploads.ts";
@@ -61,10 +61,7 @@ const NO_ERRORS: readonly FieldError[] = [];
 
 function OpenForm(props: FormBridgeFormProps & OpenedForm): ReactElement {
   const { session, intake, only, translate: t = inEnglish } = props;
-  const state = useSyncExternalStore(
-    (listener) => session.subscribe(listener),
-    () => session.state,
-  );
+  const state = useFormState(session);
   const { record, conflicts } = state;
   const pending = useRef(new Set<() => void>()).current;
   const files = useFiles(session);
@@ -119,6 +116,13 @@ function OpenForm(props: FormBridgeFormProps & OpenedForm): ReactElement {
     </div>
   );
 }
+
+/** The state of a session, now and after each change. */
+export const useFormState = (session: Pick<FormSession, "subscribe" | "state">): FormState =>
+  useSyncExternalStore(
+    (listener) => session.subscribe(listener),
+    () => session.state,
+  );
 
 /** The files of a form. A new object whenever something happened to one, so that file fields are drawn again. */
 export function useFiles(session: Pick<FormSession, "started" | "refresh">): FormFiles {

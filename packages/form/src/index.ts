@@ -1,7 +1,7 @@
 export { changesBetween, type FieldChange, type FieldPath, patchOf, pruned, withChange } from "./engine/changes.ts";
 export { wordsFor } from "./engine/errors.ts";
 export type { JsonSchema } from "./engine/prepare-schema.ts";
-export { FormBridgeForm, type FormBridgeFormProps, useFiles } from "./form-bridge-form.tsx";
+export { FormBridgeForm, type FormBridgeFormProps, useFiles, useFormState } from "./form-bridge-form.tsx";
 export type { FileProgress, FormFiles } from "./form-context.ts";
 export { SchemaForm, type SchemaFormProps } from "./schema-form.tsx";
 export type { Edit } from "./session/edits.ts";

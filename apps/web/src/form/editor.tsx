@@ -1,5 +1,6 @@
 import type { FieldError } from "@formbridge/contract";
-import { type ReactElement, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useFormState } from "@formbridge/form";
+import { type ReactElement, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { translated } from "../shared/intake-texts.ts";
 import { labelOf } from "../shared/labels.ts";
 import type { Reader } from "../shared/language.ts";
@@ -38,10 +39,7 @@ export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
   const { t } = reader;
   const { isPage, showsSteps } = usePlace();
   const live = useLive();
-  const state = useSyncExternalStore(
-    (listener) => session.subscribe(listener),
-    () => session.state,
-  );
+  const state = useFormState(session);
   const { record, saving } = state;
   const intake = useMemo(() => translated(opened.intake, reader.locale), [opened.intake, reader.locale]);
   const steps = (showsSteps && intake.uiHints?.steps) || NO_STEPS;

@@ -4,23 +4,8 @@ import type { ShownIntake } from "../shared/intake-texts.ts";
 import type { Link } from "./link.ts";
 import { editStorage } from "./storage.ts";
 
-/** The part of `FormSession` that the form uses. */
-export type EditingSession = Pick<
-  FormSession,
-  | "state"
-  | "submission"
-  | "started"
-  | "subscribe"
-  | "begin"
-  | "edit"
-  | "focus"
-  | "choose"
-  | "flush"
-  | "submit"
-  | "refresh"
-  | "unsaved"
-  | "close"
->;
+/** A `FormSession`, or one that begins with the first answer. */
+export type EditingSession = Pick<FormSession, keyof FormSession>;
 
 export interface Opened extends Omit<OpenedForm, "session"> {
   session: EditingSession;

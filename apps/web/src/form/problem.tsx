@@ -1,23 +1,13 @@
 import type { FormBridgeError } from "@formbridge/client";
 import { type ReactElement, useEffect, useRef, useState } from "react";
+import { type AnyProblem, anyProblemOf, RETRIED } from "../shared/any-problem.ts";
 import { copyText } from "../shared/copy.ts";
 import type { Reader } from "../shared/language.ts";
 import { useLive } from "../shared/live.tsx";
 import { usePlace } from "./place.ts";
 
 /** Everything that can go wrong with a link. Each has a title and a way on in the texts. */
-export type Problem =
-  | "expired"
-  | "spent"
-  | "rotated"
-  | "revoked"
-  | "mistyped"
-  | "finished"
-  | "cancelled"
-  | "notYours"
-  | "tooMany"
-  | "offline"
-  | "other";
+export type Problem = AnyProblem | "expired" | "spent" | "rotated" | "revoked" | "finished" | "cancelled";
 
 /** What a refusal means to a person. */
 export function problemOf({ type, detail }: FormBridgeError): Problem {
@@ -36,20 +26,8 @@ export function problemOf({ type, detail }: FormBridgeError): Problem {
       return "finished";
     case "token_conflict":
       return "rotated";
-    case "token_invalid":
-    case "not_found":
-    case "bad_request":
-      return "mistyped";
-    case "forbidden":
-    case "unauthorized":
-      return "notYours";
-    case "rate_limited":
-      return "tooMany";
-    case "network_error":
-    case "timeout":
-      return "offline";
     default:
-      return "other";
+      return anyProblemOf(type);
   }
 }
 
@@ -63,8 +41,6 @@ interface ProblemProps {
   /** What was typed and could not be saved, in words. */
   unsaved?: string;
 }
-
-const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
 
 export function ProblemView({ problem, reader: { t }, onRetry, unsaved }: ProblemProps): ReactElement {
   const heading = useRef<HTMLHeadingElement>(null);

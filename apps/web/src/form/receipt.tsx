@@ -1,6 +1,7 @@
 import type { Submission } from "@formbridge/client";
 import type { IntakeEvent } from "@formbridge/contract";
-import { type ReactElement, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useFormState } from "@formbridge/form";
+import { type ReactElement, useEffect, useMemo, useRef, useState } from "react";
 import { translated } from "../shared/intake-texts.ts";
 import type { Reader } from "../shared/language.ts";
 import { useLive } from "../shared/live.tsx";
@@ -14,7 +15,7 @@ async function lastSubmit(submission: Submission): Promise<IntakeEvent | undefin
   let after: string | undefined;
   do {
     const page = await submission.events({ limit: 1000, ...(after !== undefined && { afterEventId: after }) });
-    found = (page.events as IntakeEvent[]).findLast(({ type }) => type === "submission.submitted") ?? found;
+    found = page.events.findLast(({ type }) => type === "submission.submitted") ?? found;
     after = page.hasMore ? page.nextEventId : undefined;
   } while (after !== undefined);
   return found;
@@ -25,10 +26,7 @@ export function Receipt({ opened, reader }: { opened: Opened; reader: Reader }):
   const { session } = opened;
   const { t } = reader;
   const { isPage } = usePlace();
-  const { record } = useSyncExternalStore(
-    (listener) => session.subscribe(listener),
-    () => session.state,
-  );
+  const { record } = useFormState(session);
   const intake = useMemo(() => translated(opened.intake, reader.locale), [opened.intake, reader.locale]);
   const [proof, setProof] = useState<IntakeEvent | undefined>(undefined);
   useEffect(() => {

@@ -1,19 +1,10 @@
 import { FormBridgeError } from "@formbridge/client";
 import type { ReactElement } from "react";
+import { type AnyProblem, anyProblemOf, RETRIED } from "../shared/any-problem.ts";
 import type { Reader } from "./language.ts";
 
 /** Everything that can go wrong with a review link. Each has a title and a way on in the texts. */
-export type Problem =
-  | "spent"
-  | "decided"
-  | "expired"
-  | "finished"
-  | "cancelled"
-  | "mistyped"
-  | "notYours"
-  | "tooMany"
-  | "offline"
-  | "other";
+export type Problem = AnyProblem | "spent" | "decided" | "expired" | "finished" | "cancelled";
 
 const OVER: Record<string, Problem> = {
   link_spent: "spent",
@@ -34,25 +25,10 @@ export function problemOf(error: unknown): Problem {
     case "expired":
     case "cancelled":
       return "cancelled";
-    case "token_invalid":
-    case "not_found":
-    case "bad_request":
-      return "mistyped";
-    case "forbidden":
-    case "unauthorized":
-      return "notYours";
-    case "rate_limited":
-      return "tooMany";
-    case "network_error":
-    case "timeout":
-      return "offline";
     default:
-      return "other";
+      return anyProblemOf(error.type);
   }
 }
-
-/** Problems that may be over at the next try. */
-export const RETRIED: readonly Problem[] = ["tooMany", "offline", "other"];
 
 interface ProblemProps {
   problem: Problem;

@@ -1,6 +1,7 @@
 import type { Decision } from "@formbridge/client";
 import type { IntakeEvent, ReviewResponse } from "@formbridge/contract";
 import { type ReactElement, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { RETRIED } from "../shared/any-problem.ts";
 import { Frame } from "../shared/frame.tsx";
 import { type ShownIntake, translated } from "../shared/intake-texts.ts";
 import { sectionsOf, treeOf } from "../shared/values.tsx";
@@ -12,7 +13,7 @@ import { useFileLinks } from "./file-links.tsx";
 import { GateProgress } from "./gate.tsx";
 import { History } from "./history.tsx";
 import type { Reader } from "./language.ts";
-import { type Problem, ProblemView, problemOf, RETRIED } from "./problem.tsx";
+import { type Problem, ProblemView, problemOf } from "./problem.tsx";
 import { SentBack } from "./sent-back.tsx";
 import type { Reviewable, ReviewSource } from "./source.ts";
 

@@ -105,13 +105,14 @@ function isRule(option: JsonSchema, base: ReadonlySet<string>): boolean {
 
 /** A field beside the alternatives that already says which of them it is. */
 function deciderIn(options: JsonSchema[], base: ReadonlySet<string>): string | undefined {
-  return [...base].find((name) => options.every((option) => isDecided(memberOf(option, name))));
+  return [...base].find((name) => options.every((option) => isDecided(propertyOf(option, name))));
 }
 
 const isDecided = (schema: JsonSchema | undefined): boolean =>
   schema !== undefined && ("const" in schema || Array.isArray(schema.enum));
 
-function memberOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
+/** The schema of a declared property. */
+export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
   const member = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   return isObject(member) ? member : undefined;
 }

@@ -1,5 +1,6 @@
 import { isEqual, isObject, pruned } from "./changes.ts";
 import type { JsonSchema } from "./prepare-schema.ts";
+import { propertyOf } from "./rewrite-alternatives.ts";
 
 /**
  * The alternatives of a `oneOf` or `anyOf` between which a person chooses. Members that are another constant in each of
@@ -36,9 +37,7 @@ function constantIn(schema: JsonSchema | undefined): unknown {
 }
 
 function memberOf(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
-  const properties = schema?.properties;
-  const member = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return isObject(member) ? member : undefined;
+  return schema && propertyOf(schema, name);
 }
 
 /** What is left to fill in of a variant. */
