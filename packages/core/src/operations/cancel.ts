@@ -3,7 +3,7 @@ import { decideCancel, refuseEndedCancel } from "../domain/decide/cancel.ts";
 import { ContractError } from "../domain/error.ts";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
-import { mayHoldToken } from "./identity/resolve-target.ts";
+import { mayHoldToken } from "./identity/access.ts";
 import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";

@@ -1,4 +1,4 @@
-import type { Actor, ActorInput, CreateSubmissionRequest, CreateSubmissionResponse } from "@formbridge/contract";
+import type { Actor, CreateSubmissionRequest, CreateSubmissionResponse } from "@formbridge/contract";
 import {
   type CreateSubmission,
   decideCreateSubmission,
@@ -22,11 +22,12 @@ import { createKeyLock } from "./idempotency/key-lock.ts";
 import { keyAudit, keyConflict, keyLocked, keyRef, keyWrite } from "./idempotency/keyed.ts";
 import { noteContention } from "./idempotency/note-contention.ts";
 import { recordConflict } from "./idempotency/record-conflict.ts";
+import { seesSensitive } from "./identity/access.ts";
 import { recordedActor } from "./identity/actors.ts";
 import { authenticate, hasRole, reachesIntake } from "./identity/authenticate.ts";
+import { liveToken } from "./identity/held-token.ts";
 import { countryOf } from "./identity/network-of.ts";
 import { countCreate, peekCreates } from "./identity/rate-limits.ts";
-import { liveToken, seesSensitive } from "./identity/resolve-target.ts";
 import { openRow } from "./read/open-snapshot.ts";
 import { createdBody, type OperationResponse, respondWith, show } from "./read/response.ts";
 import { commitDecision } from "./write/commit.ts";
@@ -131,7 +132,7 @@ function prepare(door: {
 }): Admitted {
   const { context, call, principal, tenant, intake, ref, now } = door;
   const { actor: given, initialFields, ttlMs } = call.request;
-  const actor = recordedActor(principal, given as ActorInput | undefined, { required: true });
+  const actor = recordedActor(principal, given, { required: true });
   const isKeyed = ref !== undefined && intake.definition.idempotency?.enabled !== false;
   if (isKeyed) checkKeyFormat(call.idempotencyKey ?? "", { anonymous: principal === undefined });
   return {

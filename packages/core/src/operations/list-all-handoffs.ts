@@ -6,12 +6,11 @@ import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { reachesIntake, requirePrincipal } from "./identity/authenticate.ts";
 import { handoffView } from "./list-handoffs.ts";
+import { fillPage } from "./read/fill-page.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "handoffs";
-/** A filter may leave out most of what is read: a page may take several reads, and is short if these weren't enough. */
-const MAX_LOOKS = 5;
 
 /** The hand-offs of a tenant's submissions, newest first. */
 export async function listAllHandoffs(
@@ -22,37 +21,29 @@ export async function listAllHandoffs(
   const { handoffs, deadlines } = deps.backend;
   const principal = await requirePrincipal(deps, call.caller, "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
-  const { query, after, limit } = page;
+  const { query } = page;
   const { tenant } = principal;
   const now = await deadlines.now();
   const isWhole = principal.intakes === undefined && (query.intakeId ?? query.kind ?? query.status) === undefined;
   const count = isWhole ? (atMost: number) => handoffs.count({ tenant }, atMost) : undefined;
-  const items: ListedHandoff[] = [];
-  let before = after;
-  const ended = async (next: string | undefined) => ({
-    body: { ok: true as const, items, ...(await endPage(deps, page, { after: next, shown: items.length, count })) },
+  const { items, next } = await fillPage(page, {
+    async read(before, limit) {
+      const rows = await handoffs.list({ tenant, ...(before !== undefined && { before }) }, limit);
+      return await withViews(context, rows, { principal, now });
+    },
+    idOf: ({ handoffId }) => handoffId,
+    // A filter may leave out most of what is read.
+    itemOf: ({ view }) => (view !== undefined && matches(view, query) ? view : undefined),
   });
-  for (let looks = 1; ; looks++) {
-    const rows = await handoffs.list({ tenant, ...(before !== undefined && { before }) }, limit + 1);
-    const views = await viewsOf(context, rows, { principal, now });
-    for (const [index, { handoffId }] of rows.entries()) {
-      const view = views[index];
-      const isWanted = view !== undefined && matches(view, query);
-      if (isWanted && items.length === limit) return await ended(before);
-      before = handoffId;
-      if (isWanted) items.push(view);
-    }
-    if (rows.length <= limit) return await ended(undefined);
-    if (looks >= MAX_LOOKS) return await ended(before);
-  }
+  return { body: { ok: true, items, ...(await endPage(deps, page, { after: next, shown: items.length, count })) } };
 }
 
-/** Undefined for one whose submission is gone, or is of an intake that the key has no access to. */
-async function viewsOf(
+/** No view of one whose submission is gone, or is of an intake that the key has no access to. */
+async function withViews(
   context: Context,
   rows: readonly Handoff[],
   { principal, now }: { principal: Principal; now: Instant },
-): Promise<(ListedHandoff | undefined)[]> {
+): Promise<{ handoffId: string; view?: ListedHandoff }[]> {
   const { store } = context.deps.backend;
   const { policy } = context.deps.settings;
   const ids = [...new Set(rows.map(({ submissionId }) => submissionId))];
@@ -62,9 +53,11 @@ async function viewsOf(
   );
   return rows.map((handoff) => {
     const submission = submissions.get(handoff.submissionId);
-    if (submission === undefined || !reachesIntake(principal, submission.intakeId)) return undefined;
+    const { handoffId } = handoff;
+    if (submission === undefined || !reachesIntake(principal, submission.intakeId)) return { handoffId };
     const { submissionId, intakeId } = submission;
-    return { submissionId, intakeId, ...handoffView(context, handoff, { submission, now, policy }) };
+    const view = { submissionId, intakeId, ...handoffView(context, handoff, { submission, now, policy }) };
+    return { handoffId, view };
   });
 }
 

@@ -4,7 +4,7 @@ import { statusOf } from "../domain/handoffs/sessions.ts";
 import { toIso } from "../domain/instant.ts";
 import type { Context } from "./context.ts";
 import { staleReader } from "./get-events.ts";
-import { mayHoldToken, requireHolder } from "./identity/resolve-target.ts";
+import { mayHoldToken, requireHolder } from "./identity/access.ts";
 import { openNote } from "./links/handoff-links.ts";
 import { markOf, type OperationResponse, respondWith, type Shown, show } from "./read/response.ts";
 import { type ReadCall, runRead } from "./read/run-read.ts";

@@ -7,15 +7,11 @@ import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
 import { intakesFor, requirePrincipal } from "./identity/authenticate.ts";
+import { fillPage } from "./read/fill-page.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "reviews";
-/**
- * Submissions that wait for other reviewers are skipped here: a page may take several reads, and is short or empty if
- * these weren't enough.
- */
-const MAX_LOOKS = 5;
 
 /** What waits for this reviewer, oldest first. */
 export async function listReviews(
@@ -25,24 +21,15 @@ export async function listReviews(
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller, "reviewer", "admin");
   const page = await openPage(deps, { list: LIST, principal }, call.query);
-  const { query, after, limit } = page;
-  const filter = filterFor(principal, query.intakeId);
-  const items: ReviewItem[] = [];
-  let last = after ?? "";
-  const ended = async (next: string | undefined) => ({
-    body: { ok: true as const, items, ...(await endPage(deps, page, { after: next, shown: items.length })) },
+  const filter = filterFor(principal, page.query.intakeId);
+  const { items, next } = await fillPage(page, {
+    read: (after = "", limit) => deps.backend.submissions.list(filter, { limit, after }),
+    idOf: ({ submission }) => submission.submissionId,
+    // Submissions that wait for other reviewers are skipped.
+    itemOf: async ({ submission }) =>
+      itemFor(principal, submission, await context.catalog.byDigest(submission.definition)),
   });
-  for (let looks = 1; ; looks++) {
-    const rows = await deps.backend.submissions.list(filter, { limit: limit + 1, after: last });
-    for (const { submission } of rows) {
-      const item = itemFor(principal, submission, await context.catalog.byDigest(submission.definition));
-      if (item !== undefined && items.length === limit) return await ended(last);
-      last = submission.submissionId;
-      if (item !== undefined) items.push(item);
-    }
-    if (rows.length <= limit) return await ended(undefined);
-    if (looks >= MAX_LOOKS) return await ended(last);
-  }
+  return { body: { ok: true, items, ...(await endPage(deps, page, { after: next, shown: items.length })) } };
 }
 
 function filterFor(principal: Principal, intakeId: string | undefined): SubmissionFilter {

@@ -5,15 +5,15 @@ import { pastBefore } from "../domain/policy.ts";
 import type { SubmissionFilter } from "../ports/submissions.ts";
 import type { Caller, Principal } from "./caller.ts";
 import type { Context } from "./context.ts";
+import { maySee } from "./identity/access.ts";
 import { hasRole, intakesFor, requirePrincipal } from "./identity/authenticate.ts";
-import { maySee } from "./identity/resolve-target.ts";
+import { fillPage } from "./read/fill-page.ts";
 import { openRow } from "./read/open-snapshot.ts";
 import { endPage, openPage } from "./read/paging.ts";
 import { summaryOf } from "./read/record.ts";
 import type { OperationResponse } from "./read/response.ts";
 
 const LIST = "submissions";
-const MAX_LOOKS = 5;
 
 export async function listSubmissions(
   context: Context,
@@ -22,37 +22,24 @@ export async function listSubmissions(
   const { deps } = context;
   const principal = await requirePrincipal(deps, call.caller);
   const page = await openPage(deps, { list: LIST, principal }, call.query);
-  const { query, after, limit } = page;
+  const { query } = page;
   const { policy } = deps.settings;
   const now = await deps.backend.deadlines.now();
   const filter = { ...filterFor(principal, query), expiredBefore: pastBefore(now, policy) };
-  const items: ListSubmissionsResponse["items"] = [];
-  let before = after;
   const count = isCountable(principal, filter)
     ? (atMost: number) => deps.backend.submissions.count(filter, atMost)
     : undefined;
-  const ended = async (next: string | undefined) => ({
-    body: { ok: true as const, items, ...(await endPage(deps, page, { after: next, shown: items.length, count })) },
-  });
-  // What a reviewer may not see is skipped here, so a page may take a few reads.
-  for (let looks = 1; ; looks++) {
-    const rows = await deps.backend.submissions.list(filter, {
-      limit: limit + 1,
-      ...(before !== undefined && { before }),
-    });
-    for (const row of rows) {
+  const { items, next } = await fillPage(page, {
+    read: (before, limit) => deps.backend.submissions.list(filter, { limit, ...(before !== undefined && { before }) }),
+    idOf: (row) => row.submission.submissionId,
+    // What a reviewer may not see is skipped.
+    async itemOf(row) {
       const intake = await context.catalog.byDigest(row.submission.definition);
-      const isVisible = maySee(principal, row.submission, intake);
-      if (isVisible && items.length === limit) return await ended(before);
-      before = row.submission.submissionId;
-      if (!isVisible) continue;
-      items.push(
-        summaryOf(readAt(openRow(deps.sealer, row), now, policy), { intake, values: query.fields === "true" }),
-      );
-    }
-    if (rows.length <= limit) return await ended(undefined);
-    if (looks >= MAX_LOOKS) return await ended(before);
-  }
+      if (!maySee(principal, row.submission, intake)) return undefined;
+      return summaryOf(readAt(openRow(deps.sealer, row), now, policy), { intake, values: query.fields === "true" });
+    },
+  });
+  return { body: { ok: true, items, ...(await endPage(deps, page, { after: next, shown: items.length, count })) } };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ActorInput, NextAction, OpenSessionRequest, OpenSessionResponse } from "@formbridge/contract";
+import type { NextAction, OpenSessionRequest, OpenSessionResponse } from "@formbridge/contract";
 import type { DecideContext, Decision } from "../domain/decide/decision.ts";
 import { decideFailedCode, decideOpenSession, linkClosed } from "../domain/decide/open-session.ts";
 import { ContractError } from "../domain/error.ts";
@@ -154,7 +154,7 @@ async function openOne(
   const { handoff, submission, intake, secret, loaded } = opening;
   const { now } = loaded;
   const note = openNote(deps.sealer, handoff);
-  const given = request.actor === undefined ? undefined : normalize(request.actor as ActorInput);
+  const given = request.actor === undefined ? undefined : normalize(request.actor);
   const named = actorOfSession(handoff, given, note.email ?? handoff.handoffId);
   const byCode = handoff.kind === "magic_link";
   const actor = withProof(withAddress(named, byCode ? note.email : undefined), byCode ? "code" : "link");

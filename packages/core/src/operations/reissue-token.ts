@@ -1,7 +1,7 @@
 import type { TokenAdminResponse } from "@formbridge/contract";
 import { decideReissueToken } from "../domain/decide/tokens.ts";
 import type { Context } from "./context.ts";
-import { requireTokenKey } from "./identity/resolve-target.ts";
+import { requireTokenKey } from "./identity/access.ts";
 import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";

@@ -3,7 +3,7 @@ import { decideRetryDelivery } from "../domain/decide/deliver.ts";
 import { deliveryState } from "../domain/delivery/delivery-state.ts";
 import { ContractError } from "../domain/error.ts";
 import type { Context } from "./context.ts";
-import { mayHoldToken } from "./identity/resolve-target.ts";
+import { mayHoldToken } from "./identity/access.ts";
 import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";

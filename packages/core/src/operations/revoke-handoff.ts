@@ -3,7 +3,7 @@ import { decideRevokeHandoff } from "../domain/decide/revoke-handoff.ts";
 import { type Instant, toIso } from "../domain/instant.ts";
 import { handoffsIn } from "../domain/side-row.ts";
 import type { Context } from "./context.ts";
-import { requireHolder } from "./identity/resolve-target.ts";
+import { requireHolder } from "./identity/access.ts";
 import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";
 import type { WriteCall } from "./write/write-spec.ts";

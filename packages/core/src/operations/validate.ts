@@ -1,7 +1,7 @@
 import type { ValidateResponse } from "@formbridge/contract";
 import { decideValidate, problemsOf } from "../domain/decide/validate.ts";
 import type { Context } from "./context.ts";
-import { requireWriter } from "./identity/resolve-target.ts";
+import { requireWriter } from "./identity/access.ts";
 import { pendingOf } from "./read/record.ts";
 import { markOf, type OperationResponse } from "./read/response.ts";
 import { runWrite } from "./write/run-write.ts";

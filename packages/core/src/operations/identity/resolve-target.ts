@@ -1,4 +1,4 @@
-import { type ApprovalGate, type NextAction, RESUME_TOKEN_PATTERN, SESSION_PATTERN } from "@formbridge/contract";
+import { type NextAction, RESUME_TOKEN_PATTERN, SESSION_PATTERN } from "@formbridge/contract";
 import { ContractError } from "../../domain/error.ts";
 import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
 import { revokedAt, type SessionStatus, sessionOverError, sessionStatusOf } from "../../domain/handoffs/sessions.ts";
@@ -6,12 +6,11 @@ import { sha256 } from "../../domain/hashing.ts";
 import type { KeyRecord, KeyRef } from "../../domain/idempotency/key-record.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { CompiledIntake } from "../../domain/intake/compiled-intake.ts";
-import { gateAt, isEscalated, reviewsGate } from "../../domain/review/reviewers.ts";
 import type { Submission } from "../../domain/submission.ts";
 import type { FailedUse } from "../../domain/tokens/audit-payloads.ts";
 import { tokenOverError } from "../../domain/tokens/refuse-ended.ts";
 import type { TokenRow } from "../../domain/tokens/token-row.ts";
-import { hasLapsed, type TokenStatus, tokenStatusOf } from "../../domain/tokens/token-status.ts";
+import { type TokenStatus, tokenStatusOf } from "../../domain/tokens/token-status.ts";
 import type { CallFacts } from "../../ports/instrumentation.ts";
 import type { Loaded, Snapshot } from "../../ports/store.ts";
 import { shortHash } from "../../ports/tracing.ts";
@@ -20,10 +19,8 @@ import type { Caller, Principal, Target } from "../caller.ts";
 import type { Deps } from "../deps.ts";
 import type { Catalog } from "../read/catalog.ts";
 import { fetchSubmission } from "../read/load-submission.ts";
-import { openRow, openToken } from "../read/open-snapshot.ts";
-import type { Held } from "../read/response.ts";
-import { isSameActor } from "./actors.ts";
-import { hasRole, reachesIntake } from "./authenticate.ts";
+import { openRow } from "../read/open-snapshot.ts";
+import { maySee, seesSensitive } from "./access.ts";
 import { inLookupTime } from "./lookup-time.ts";
 import { networkFor } from "./network-of.ts";
 import { countFailedLookup, refuseGuesser } from "./rate-limits.ts";
@@ -252,104 +249,4 @@ async function opened(lookup: TargetLookup, loaded: Loaded, snapshot: Snapshot):
     masked: !seesSensitive({ caller, principal }, intake, submission),
     ...(loaded.record && { record: loaded.record }),
   };
-}
-
-const isCreator = (principal: Principal, submission: Submission): boolean =>
-  hasRole(principal, "agent") &&
-  (submission.createdByKey === principal.keyId ||
-    (submission.createdBy.declared !== true && isSameActor(principal.actor, submission.createdBy)));
-
-/** Admins and viewers see their whole tenant, agents what their actor created, reviewers what has a gate of theirs. */
-export function maySee(principal: Principal, submission: Submission, intake: CompiledIntake): boolean {
-  if (principal.tenant !== submission.tenant || !reachesIntake(principal, submission.intakeId)) return false;
-  if (hasRole(principal, "admin", "viewer") || isCreator(principal, submission)) return true;
-  return isReviewer(principal, submission, intake);
-}
-
-function isReviewer(principal: Principal, submission: Submission, intake: CompiledIntake): boolean {
-  const gates = intake.definition.approvalGates ?? [];
-  const isTheirs = (named: ApprovalGate, index: number): boolean =>
-    reviewsGate(gateAt(submission, gates, index) ?? named, principal, { escalated: isEscalated(submission, index) });
-  return hasRole(principal, "reviewer") && gates.some(isTheirs);
-}
-
-/**
- * Whether a caller without a session sees sensitive values. What agents see ends up in prompts and logs, and a bare
- * token may be an agent's, so only human API keys, admins and the reviewers of a gate do, unless the intake lifts it.
- */
-export function seesSensitive(
-  { caller, principal }: Pick<TargetLookup, "caller" | "principal">,
-  intake: CompiledIntake,
-  submission?: Submission,
-): boolean {
-  if (!intake.hasSensitive || intake.definition.sensitive?.visibleToAgents === true) return true;
-  if (caller.forModel === true || principal === undefined) return false;
-  if (principal.actor.kind === "human" || hasRole(principal, "admin")) return true;
-  return submission !== undefined && isReviewer(principal, submission, intake);
-}
-
-/** Whose API key may hold the token, and so write by id and cancel: the creator's, and an admin's. */
-export const mayHoldToken = (principal: Principal | undefined, submission: Submission): boolean =>
-  principal !== undefined &&
-  principal.tenant === submission.tenant &&
-  reachesIntake(principal, submission.intakeId) &&
-  (hasRole(principal, "admin") || isCreator(principal, submission));
-
-/** Who may write: the bearer of a token, a session, and an API key that may hold the token. */
-export function requireWriter({ token, session, principal, submission }: Found): void {
-  if (token !== undefined || session !== undefined || mayHoldToken(principal, submission)) return;
-  throw new ContractError("forbidden", "This key may read the submission but not change it.");
-}
-
-/** Revoking and reissuing need an API key, so that a leaked token can't lock its owner out. */
-export function requireTokenKey({ principal, submission }: Found): void {
-  if (mayHoldToken(principal, submission)) return;
-  throw new ContractError(
-    "forbidden",
-    "Reissuing or revoking tokens needs the key that created the submission, or an admin's.",
-    {
-      nextActions: [
-        { action: "fetch_current_state", hint: "A token that still works needs no reissue. Keep using it." },
-      ],
-    },
-  );
-}
-
-/** Creating and revoking hand-offs needs the right to hold the token; a session only has what it was given. */
-export function requireHolder({ token, principal, submission }: Found): void {
-  if (token === undefined && !mayHoldToken(principal, submission)) {
-    throw new ContractError(
-      "forbidden",
-      "Creating, listing and revoking hand-offs needs the resume token, or a key that may hold it.",
-    );
-  }
-}
-
-/** The current token in clear, if this caller may hold it: it presented it, or its API key may. */
-export function tokenFor(deps: Deps, found: RefusedTarget): string | undefined {
-  if (found.token?.status === "current" && found.submission.state !== "expired") return found.token.text;
-  return mayHoldToken(found.principal, found.submission) ? liveToken(deps, found) : undefined;
-}
-
-/** What this caller learns about the current token. */
-export function heldBy(deps: Deps, found: Found): Held {
-  const { submission, now, principal } = found;
-  const token = tokenFor(deps, found);
-  if (token !== undefined) return { token };
-  const { policy } = deps.settings;
-  const lapsed =
-    mayHoldToken(principal, submission) && !submission.tokensRevoked && hasLapsed(submission, { now, policy });
-  return lapsed ? { lapsed } : {};
-}
-
-/**
- * The current token in clear, unless it is no longer given out: it was revoked, has lapsed, or its submission has
- * expired.
- */
-export function liveToken(
-  { sealer, settings: { policy } }: Deps,
-  { submission, snapshot, now }: Pick<Found, "submission" | "snapshot" | "now">,
-): string | undefined {
-  const isOver = submission.tokensRevoked || submission.state === "expired" || hasLapsed(submission, { now, policy });
-  return isOver ? undefined : openToken(sealer, snapshot);
 }

@@ -10,16 +10,10 @@ import { isTerminal } from "../../domain/transitions.ts";
 import { noteFailedUse, noteRead, type Presented, recordConflict, type Use } from "../audit/note-use.ts";
 import type { Caller, Target } from "../caller.ts";
 import type { Context } from "../context.ts";
+import { mayHoldToken } from "../identity/access.ts";
 import { authenticate } from "../identity/authenticate.ts";
-import {
-  credentialsNeeded,
-  type Found,
-  heldBy,
-  liveToken,
-  mayHoldToken,
-  resolveTarget,
-  type TargetLookup,
-} from "../identity/resolve-target.ts";
+import { heldBy, liveToken } from "../identity/held-token.ts";
+import { credentialsNeeded, type Found, resolveTarget, type TargetLookup } from "../identity/resolve-target.ts";
 import { expireIfDue, lapseIfDue } from "../write/expire-due.ts";
 import { resolveTold, tell, telling, tooFast } from "../write/refusals.ts";
 import type { Held } from "./response.ts";

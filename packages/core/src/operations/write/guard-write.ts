@@ -6,7 +6,8 @@ import { refuseStaleToken } from "../../domain/tokens/refuse-stale-token.ts";
 import { mayLearnCurrent } from "../../domain/tokens/token-status.ts";
 import { isTerminal } from "../../domain/transitions.ts";
 import { noteFailedUse, recordConflict, type Use } from "../audit/note-use.ts";
-import { liveToken, mayHoldToken, tokenFor } from "../identity/resolve-target.ts";
+import { mayHoldToken } from "../identity/access.ts";
+import { liveToken, tokenFor } from "../identity/held-token.ts";
 import { tell } from "./refusals.ts";
 import type { Attempt } from "./write-spec.ts";
 

@@ -15,15 +15,10 @@ import { aboutOf } from "../../domain/tokens/refuse-ended.ts";
 import type { Principal } from "../caller.ts";
 import type { Context } from "../context.ts";
 import type { Deps } from "../deps.ts";
+import { maySee } from "../identity/access.ts";
 import { recordedActor } from "../identity/actors.ts";
-import {
-  type Found,
-  maySee,
-  type RefusedTarget,
-  resolveTarget,
-  type TargetLookup,
-  tokenFor,
-} from "../identity/resolve-target.ts";
+import { tokenFor } from "../identity/held-token.ts";
+import { type Found, type RefusedTarget, resolveTarget, type TargetLookup } from "../identity/resolve-target.ts";
 import { resumeUrlOf } from "../links/handoff-links.ts";
 import { loadSubmission } from "../read/load-submission.ts";
 
