@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Archive, ArchivePlace } from "@formbridge/core";
+import { syncFolder } from "../disk/durable.ts";
 
 /** Encodes a name as a file name, so that no tenant can escape its folder. */
 const safe = (name: string): string =>
@@ -9,18 +10,6 @@ const safe = (name: string): string =>
     const letter = String.fromCharCode(byte);
     return /[\w-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
   }).join("");
-
-async function withFile(path: string, flags: string, use: (file: FileHandle) => Promise<void>): Promise<void> {
-  const file = await open(path, flags, 0o600);
-  try {
-    await use(file);
-  } finally {
-    await file.close();
-  }
-}
-
-/** A new name is durable once its folder is synced. */
-const syncFolder = (path: string): Promise<void> => withFile(path, "r", (folder) => folder.sync());
 
 const orNothing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== "ENOENT") throw error;
@@ -76,10 +65,8 @@ export function createDiskArchive(folder: string): Archive {
       await mkdir(ofIntake, { recursive: true, mode: 0o700 });
       const draft = await drafts.begin(place.submissionId);
       try {
-        await withFile(draft, "wx", async (file) => {
-          await file.writeFile(`${JSON.stringify(document, undefined, 2)}\n`);
-          await file.sync();
-        });
+        const text = `${JSON.stringify(document, undefined, 2)}\n`;
+        await writeFile(draft, text, { flag: "wx", mode: 0o600, flush: true });
         await rename(draft, path);
       } catch (error) {
         await rm(draft, { force: true });
