@@ -12,16 +12,10 @@ export interface CallbackDelivery extends Omit<OutgoingDelivery, "destination" |
 /** Returning accepts the delivery, throwing fails it. May be called again with the same delivery id. */
 export type Callback = (delivery: CallbackDelivery) => Promise<void> | void;
 
-export interface CallbackOptions {
-  timeoutMs?: number;
-}
-
-const TIMEOUT_MS = 15_000;
-
 /** Passes submissions to functions of the embedding program, found by the destination's name. */
 export function createCallbackCourier(
   callbacks: Readonly<Record<string, Callback>>,
-  { timeoutMs = TIMEOUT_MS }: CallbackOptions = {},
+  { timeoutMs }: { timeoutMs: number },
 ): Courier<CallbackDestination> {
   const known = new Map(Object.entries(callbacks));
   return createTimedCourier({

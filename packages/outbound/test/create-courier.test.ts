@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
 import type { Destination } from "@formbridge/contract";
 import { describe, expect, it } from "vitest";
-import { type CallbackDelivery, createCallbackCourier, createCourier } from "../src/index.ts";
+import { type CallbackDelivery, createCourier } from "../src/index.ts";
 import { outgoingTo, sendTo } from "./outgoing.ts";
 
 describe("callbacks", () => {
   it("[COURIER-CALLBACK] the one that the destination names gets the delivery, without its secrets", async () => {
     const got: CallbackDelivery[] = [];
-    const courier = createCallbackCourier({
-      save: (delivery) => void got.push(delivery),
-      other: () => Promise.reject(),
+    const courier = createCourier({
+      callbacks: { save: (delivery) => void got.push(delivery), other: () => Promise.reject() },
     });
     expect(await sendTo(courier, { kind: "callback", name: "save", secret: "s" })).toEqual({ kind: "accepted" });
     const { destination: _destination, secrets: _secrets, ...rest } = outgoingTo({ kind: "callback", name: "save" });
@@ -24,14 +23,14 @@ describe("callbacks", () => {
       () => Promise.reject(new Error("secret")),
     ];
     for (const save of failing) {
-      const receipt = await sendTo(createCallbackCourier({ save }), { kind: "callback", name: "save" });
+      const receipt = await sendTo(createCourier({ callbacks: { save } }), { kind: "callback", name: "save" });
       expect(receipt).toEqual({ kind: "failed", error: "The callback failed: it threw an error." });
     }
   });
 
   it("[COURIER-CALLBACK] an unregistered name fails permanently", async () => {
     for (const name of ["nobody", "constructor", "__proto__", "toString"]) {
-      const receipt = await sendTo(createCallbackCourier({}), { kind: "callback", name });
+      const receipt = await sendTo(createCourier(), { kind: "callback", name });
       expect(receipt).toEqual({
         kind: "failed",
         final: true,
@@ -48,7 +47,7 @@ describe("callbacks", () => {
           told = true;
         });
       });
-    const courier = createCallbackCourier({ save }, { timeoutMs: 50 });
+    const courier = createCourier({ callbacks: { save }, timeoutMs: 50 });
     const receipt = await sendTo(courier, { kind: "callback", name: "save" });
     expect(receipt).toEqual({ kind: "failed", error: "The callback failed: it did not answer within 50 ms." });
     expect(told).toBe(true);
