@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { ClaimLoop } from "./claim-loop.ts";
 import { every, type Loop } from "./every.ts";
 import { type JobOptions, startJobs } from "./job-loop.ts";
@@ -58,6 +59,6 @@ async function sweepAll({ operations, sweepBatch }: WorkerOptions, signal: Abort
   while (!signal.aborted) {
     const swept = await operations.sweep(signal);
     if (Object.values(swept).every((count) => count < sweepBatch)) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   }
 }

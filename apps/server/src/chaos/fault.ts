@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Answer, Call } from "../probe/calls.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -27,7 +28,6 @@ export interface Fault {
 }
 
 const PATIENCE = 6;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Repeats what the server put off: whoever is told to come again (429, 503) does so. */
 export async function persist(ask: () => Promise<Answer>): Promise<Answer> {
