@@ -51,7 +51,13 @@ function commandRows(command: Awaited<ReturnType<typeof createProgram>>, above: 
 }
 
 /** The fields of a payload: what each is, if that isn't obvious, and which are optional. */
-function payloadFields({ properties, required = [] }: { properties: object; required?: readonly string[] }): string {
+function payloadFields({
+  properties,
+  required = [],
+}: {
+  properties: object;
+  required?: readonly string[] | undefined;
+}): string {
   const fields = Object.entries(properties).map(([name, { description }]: [string, { description?: string }]) => {
     const optional = required.includes(name) ? "" : "?";
     return `${code(name + optional)}${description === undefined ? "" : ` (${cell(description)})`}`;

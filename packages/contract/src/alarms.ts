@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { closedObject } from "./closed-object.ts";
 
 /** Every alarm: what it is about, and what trips it. */
 export const ALARMS = {
@@ -24,23 +25,20 @@ const policy = (kind: AlarmKind) =>
     Type.Union(
       [
         Type.Literal(false),
-        Type.Object(
-          {
-            threshold: Type.Optional(
-              Type.Integer({ minimum: 0, maximum: 10_000, description: "More than this raises the alarm." }),
-            ),
-            windowMs: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 })),
-            responses: Type.Optional(Type.Array(Type.Enum([...ALARM_RESPONSES]), { uniqueItems: true })),
-          },
-          { additionalProperties: false },
-        ),
+        closedObject({
+          threshold: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 10_000, description: "More than this raises the alarm." }),
+          ),
+          windowMs: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 })),
+          responses: Type.Optional(Type.Array(Type.Enum([...ALARM_RESPONSES]), { uniqueItems: true })),
+        }),
       ],
       { description: `When ${ALARMS[kind].when}. false: never.` },
     ),
   );
 
 /** Alarms about an address can't be an intake's: an address is not bound to one. */
-export const AlarmPoliciesSchema = Type.Object(
+export const AlarmPoliciesSchema = closedObject(
   {
     token_shared: policy("token_shared"),
     expired_token_reused: policy("expired_token_reused"),
@@ -49,6 +47,6 @@ export const AlarmPoliciesSchema = Type.Object(
     country_changed: policy("country_changed"),
     agent_after_handoff: policy("agent_after_handoff"),
   },
-  { additionalProperties: false, description: "Alarms of its submissions that differ from the server's settings." },
+  { description: "Alarms of its submissions that differ from the server's settings." },
 );
 export type AlarmPolicies = Static<typeof AlarmPoliciesSchema>;

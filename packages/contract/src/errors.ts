@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { ActorSchema } from "./actor.ts";
+import { closedObject } from "./closed-object.ts";
 import { DeliveryStateSchema } from "./delivery-state.ts";
 import { InstantSchema, JsonObjectSchema, SubmissionStateSchema } from "./states.ts";
 
@@ -55,16 +56,13 @@ export const FIELD_ERROR_CODES = {
 } as const;
 export type FieldErrorCode = keyof typeof FIELD_ERROR_CODES;
 
-export const FieldErrorSchema = Type.Object(
-  {
-    path: Type.String({ description: "Dot-notation, array members by index.", examples: ["items.0.amount"] }),
-    code: Type.Enum(Object.keys(FIELD_ERROR_CODES) as FieldErrorCode[]),
-    message: Type.String(),
-    expected: Type.Optional(Type.Unknown()),
-    received: Type.Optional(Type.Unknown({ description: "Masked when the field is sensitive." })),
-  },
-  { additionalProperties: false },
-);
+export const FieldErrorSchema = closedObject({
+  path: Type.String({ description: "Dot-notation, array members by index.", examples: ["items.0.amount"] }),
+  code: Type.Enum(Object.keys(FIELD_ERROR_CODES) as FieldErrorCode[]),
+  message: Type.String(),
+  expected: Type.Optional(Type.Unknown()),
+  received: Type.Optional(Type.Unknown({ description: "Masked when the field is sensitive." })),
+});
 export type FieldError = Static<typeof FieldErrorSchema>;
 
 /** What a caller can do about a refusal. */
@@ -104,81 +102,68 @@ export const ERROR_REASONS = {
 } as const satisfies Record<string, { of: ErrorType; means: string }>;
 export type ErrorReason = keyof typeof ERROR_REASONS;
 
-export const NextActionSchema = Type.Object(
-  {
-    action: Type.Enum(Object.keys(NEXT_ACTIONS) as NextActionName[]),
-    field: Type.Optional(Type.String()),
-    hint: Type.Optional(Type.String()),
-    accept: Type.Optional(Type.Array(Type.String())),
-    maxBytes: Type.Optional(Type.Integer()),
-    kind: Type.Optional(Type.Literal("magic_link", { description: "The only kind of hand-off that is accepted." })),
-    uploadId: Type.Optional(Type.String({ description: "The pending upload that waits for its file." })),
-  },
-  { additionalProperties: false },
-);
+export const NextActionSchema = closedObject({
+  action: Type.Enum(Object.keys(NEXT_ACTIONS) as NextActionName[]),
+  field: Type.Optional(Type.String()),
+  hint: Type.Optional(Type.String()),
+  accept: Type.Optional(Type.Array(Type.String())),
+  maxBytes: Type.Optional(Type.Integer()),
+  kind: Type.Optional(Type.Literal("magic_link", { description: "The only kind of hand-off that is accepted." })),
+  uploadId: Type.Optional(Type.String({ description: "The pending upload that waits for its file." })),
+});
 export type NextAction = Static<typeof NextActionSchema>;
 
 const described = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Unsafe<Static<Schema>>({ ...schema, description });
 
-export const ErrorBodySchema = Type.Object(
-  {
-    ok: Type.Literal(false),
-    submissionId: Type.Optional(Type.String({ description: "the submission, if the caller may see it" })),
-    state: Type.Optional(described(SubmissionStateSchema, "its current state")),
-    resumeToken: Type.Optional(
-      Type.String({ description: "the current token, for those who may hold it; never in a 410" }),
+export const ErrorBodySchema = closedObject({
+  ok: Type.Literal(false),
+  submissionId: Type.Optional(Type.String({ description: "the submission, if the caller may see it" })),
+  state: Type.Optional(described(SubmissionStateSchema, "its current state")),
+  resumeToken: Type.Optional(
+    Type.String({ description: "the current token, for those who may hold it; never in a 410" }),
+  ),
+  resumeUrl: Type.Optional(
+    Type.String({ description: "the form for that token, for a human's browser; present with `resumeToken`" }),
+  ),
+  version: Type.Optional(Type.Integer({ description: "the submission's current version" })),
+  tokenExpiresAt: Type.Optional(described(InstantSchema, "when `resumeToken` expires")),
+  deliveryState: Type.Optional(described(DeliveryStateSchema, "once submitted: the state of the delivery")),
+  _idempotent: Type.Optional(Type.Boolean({ description: "the refusal is recorded under an idempotency key" })),
+  error: closedObject({
+    type: Type.Enum(Object.keys(ERROR_TYPES) as ErrorType[], { description: "one of the types above" }),
+    message: Type.String({ description: "what happened, and what to do, in a sentence or two" }),
+    retryable: Type.Boolean({ description: "whether the same call may succeed later" }),
+    retryAfterMs: Type.Optional(Type.Integer({ description: "how long to wait, where waiting helps" })),
+    fields: Type.Optional(Type.Array(FieldErrorSchema, { description: "problems by field" })),
+    nextActions: Type.Optional(Type.Array(NextActionSchema, { description: "what a client can do" })),
+    reason: Type.Optional(
+      Type.Enum(Object.keys(ERROR_REASONS) as ErrorReason[], { description: "why, in one word, see below" }),
     ),
-    resumeUrl: Type.Optional(
-      Type.String({ description: "the form for that token, for a human's browser; present with `resumeToken`" }),
+    expiredAt: Type.Optional(described(InstantSchema, "of a 410: when it ended")),
+    expiredFor: Type.Optional(Type.Integer({ description: "of a 410: how long ago that was, in milliseconds" })),
+    canRecover: Type.Optional(Type.Boolean({ description: "of a 410: whether there is a way to continue" })),
+    recoveryMethod: Type.Optional(Type.String({ description: "of a 410: which one" })),
+    yourVersion: Type.Optional(Type.Integer({ description: "of `token_conflict`: the version that was presented" })),
+    rotatedAt: Type.Optional(described(InstantSchema, "of `token_conflict`: when the presented token was replaced")),
+    conflictDetails: Type.Optional(
+      Type.Object(
+        { fields: Type.Array(Type.String()), canAutoMerge: Type.Boolean() },
+        { description: "of `token_conflict`: the fields that both sides changed" },
+      ),
     ),
-    version: Type.Optional(Type.Integer({ description: "the submission's current version" })),
-    tokenExpiresAt: Type.Optional(described(InstantSchema, "when `resumeToken` expires")),
-    deliveryState: Type.Optional(described(DeliveryStateSchema, "once submitted: the state of the delivery")),
-    _idempotent: Type.Optional(Type.Boolean({ description: "the refusal is recorded under an idempotency key" })),
-    error: Type.Object(
-      {
-        type: Type.Enum(Object.keys(ERROR_TYPES) as ErrorType[], { description: "one of the types above" }),
-        message: Type.String({ description: "what happened, and what to do, in a sentence or two" }),
-        retryable: Type.Boolean({ description: "whether the same call may succeed later" }),
-        retryAfterMs: Type.Optional(Type.Integer({ description: "how long to wait, where waiting helps" })),
-        fields: Type.Optional(Type.Array(FieldErrorSchema, { description: "problems by field" })),
-        nextActions: Type.Optional(Type.Array(NextActionSchema, { description: "what a client can do" })),
-        reason: Type.Optional(
-          Type.Enum(Object.keys(ERROR_REASONS) as ErrorReason[], { description: "why, in one word, see below" }),
-        ),
-        expiredAt: Type.Optional(described(InstantSchema, "of a 410: when it ended")),
-        expiredFor: Type.Optional(Type.Integer({ description: "of a 410: how long ago that was, in milliseconds" })),
-        canRecover: Type.Optional(Type.Boolean({ description: "of a 410: whether there is a way to continue" })),
-        recoveryMethod: Type.Optional(Type.String({ description: "of a 410: which one" })),
-        yourVersion: Type.Optional(
-          Type.Integer({ description: "of `token_conflict`: the version that was presented" }),
-        ),
-        rotatedAt: Type.Optional(
-          described(InstantSchema, "of `token_conflict`: when the presented token was replaced"),
-        ),
-        conflictDetails: Type.Optional(
-          Type.Object(
-            { fields: Type.Array(Type.String()), canAutoMerge: Type.Boolean() },
-            { description: "of `token_conflict`: the fields that both sides changed" },
-          ),
-        ),
-        current: Type.Optional(
-          Type.Object(
-            {
-              version: Type.Integer(),
-              fields: JsonObjectSchema,
-              updatedAt: InstantSchema,
-              updatedBy: ActorSchema,
-            },
-            { description: "of `token_conflict`: the current values, sensitive ones masked" },
-          ),
-        ),
-      },
-      { additionalProperties: false },
+    current: Type.Optional(
+      Type.Object(
+        {
+          version: Type.Integer(),
+          fields: JsonObjectSchema,
+          updatedAt: InstantSchema,
+          updatedBy: ActorSchema,
+        },
+        { description: "of `token_conflict`: the current values, sensitive ones masked" },
+      ),
     ),
-  },
-  { additionalProperties: false },
-);
+  }),
+});
 export type ErrorBody = Static<typeof ErrorBodySchema>;
 export type ErrorDetail = ErrorBody["error"];

@@ -1,9 +1,9 @@
 import Type, { type TObject } from "typebox";
 import { ALARM_KINDS } from "./alarms.ts";
+import { closedObject } from "./closed-object.ts";
 import type { EventType } from "./events.ts";
 import { SUBMISSION_STATES } from "./states.ts";
 
-const strict = (fields: TObject["properties"]): TObject => Type.Object(fields, { additionalProperties: false });
 const hash = (description: string) => Type.String({ pattern: "^[0-9a-f]{64}$", description });
 const text = (description?: string) => Type.String(description === undefined ? {} : { description });
 const count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
@@ -12,11 +12,11 @@ const instant = (description?: string) =>
   Type.String({ format: "date-time", ...(description !== undefined && { description }) });
 const state = (description?: string) =>
   Type.Enum([...SUBMISSION_STATES], description === undefined ? {} : { description });
-const person = strict({ kind: Type.Enum(["agent", "human", "system", "unknown"]), id: Type.String() });
+const person = closedObject({ kind: Type.Enum(["agent", "human", "system", "unknown"]), id: Type.String() });
 
 const upload = { uploadId: text(), field: text("dot-path") };
 const measured = { latencyMs: count(), status: Type.Optional(count()) };
-const endedUpload = strict({ ...upload, reason: text() });
+const endedUpload = closedObject({ ...upload, reason: text() });
 const file = { filename: text(), mimeType: text(), sizeBytes: count() };
 
 /** Where a call came from. In token events only admins can read it. */
@@ -54,84 +54,84 @@ const key = {
 
 /** The payload of every event type. A field that isn't listed here isn't written. */
 export const EVENT_PAYLOADS = {
-  "submission.created": strict({ intakeId: text(), intakeVersion: text(), ttlMs: count(), expiresAt: instant() }),
-  "field.updated": strict({
+  "submission.created": closedObject({ intakeId: text(), intakeVersion: text(), ttlMs: count(), expiresAt: instant() }),
+  "field.updated": closedObject({
     fields: Type.Record(Type.String(), Type.Unknown(), { description: "by dot-path; sensitive values masked" }),
     removed: paths(),
   }),
-  "validation.passed": strict({}),
-  "validation.failed": strict({ missingFields: paths(), validationErrors: Type.Array(Type.Unknown()) }),
-  "upload.requested": strict({ ...upload, ...file }),
-  "upload.completed": strict({ ...upload, ...file, sha256: text() }),
+  "validation.passed": closedObject({}),
+  "validation.failed": closedObject({ missingFields: paths(), validationErrors: Type.Array(Type.Unknown()) }),
+  "upload.requested": closedObject({ ...upload, ...file }),
+  "upload.completed": closedObject({ ...upload, ...file, sha256: text() }),
   "upload.failed": endedUpload,
-  "upload.abandoned": strict({
+  "upload.abandoned": closedObject({
     ...upload,
     supersededBy: Type.Optional(text("the newer upload that replaced it")),
   }),
   "upload.collected": endedUpload,
-  "submission.submitted": strict({ deliveryId: text() }),
-  "review.requested": strict({ gate: text() }),
-  "review.approved": strict({
+  "submission.submitted": closedObject({ deliveryId: text() }),
+  "review.requested": closedObject({ gate: text() }),
+  "review.approved": closedObject({
     gate: text(),
     auto: Type.Boolean(),
     gatePassed: Type.Boolean(),
     comment: Type.Optional(text()),
   }),
-  "review.rejected": strict({
+  "review.rejected": closedObject({
     gate: text(),
     reasons: paths(),
     fieldReasons: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "by dot-path" })),
   }),
-  "review.reassigned": strict({
+  "review.reassigned": closedObject({
     gate: text(),
     reason: text(),
-    reviewers: strict({ ids: paths(), roles: paths(), emails: count("how many addresses") }),
+    reviewers: closedObject({ ids: paths(), roles: paths(), emails: count("how many addresses") }),
   }),
-  "review.escalated": strict({ gate: text() }),
-  "delivery.attempted": strict({ deliveryId: text(), attempt: count() }),
-  "delivery.succeeded": strict({ deliveryId: text(), ...measured }),
-  "delivery.restarted": strict({ deliveryId: text() }),
-  "destination.changed": strict({ kind: text() }),
-  "delivery.failed": strict({
+  "review.escalated": closedObject({ gate: text() }),
+  "delivery.attempted": closedObject({ deliveryId: text(), attempt: count() }),
+  "delivery.succeeded": closedObject({ deliveryId: text(), ...measured }),
+  "delivery.restarted": closedObject({ deliveryId: text() }),
+  "destination.changed": closedObject({ kind: text() }),
+  "delivery.failed": closedObject({
     deliveryId: text(),
     error: text(),
     nextAttemptAt: Type.Optional(instant()),
     givenUp: Type.Optional(Type.Literal(true, { description: "that was the last attempt" })),
     ...measured,
   }),
-  "submission.finalized": strict({}),
-  "submission.cancelled": strict({ reason: Type.Optional(text()) }),
-  "submission.expired": strict({
+  "submission.finalized": closedObject({}),
+  "submission.cancelled": closedObject({ reason: Type.Optional(text()) }),
+  "submission.expired": closedObject({
     originalState: state(),
     ttlMs: count(),
     createdAt: instant(),
     expiredAt: instant(),
   }),
-  "submission.erased": strict({}),
-  "submission.redacted": strict({}),
-  "submission.ttl_warning": strict({ expiresAt: instant(), remainingMs: count() }),
-  "submission.replayed": strict({
+  "submission.erased": closedObject({}),
+  "submission.redacted": closedObject({}),
+  "submission.ttl_warning": closedObject({ expiresAt: instant(), remainingMs: count() }),
+  "submission.replayed": closedObject({
     operation: key.operation,
     keyHash: key.keyHash,
     originalEventId: Type.Optional(text("the event that the original request wrote")),
     replayNumber: Type.Integer({ minimum: 1, description: "of that key" }),
   }),
-  "handoff.link_issued": strict({
+  "handoff.link_issued": closedObject({
     handoffId: text(),
     kind: text(),
     expiresAt: instant(),
     allowedActors: Type.Optional(Type.Array(person)),
   }),
-  "handoff.completed": strict({ handoffId: text(), missingFields: paths() }),
-  "handoff.resumed": strict({ after: person }),
-  "token.created": strict({
+  "handoff.completed": closedObject({ handoffId: text(), missingFields: paths() }),
+  "handoff.resumed": closedObject({ after: person }),
+  "token.created": closedObject({
     ...use,
     tokenHash: hash("of the token that was created"),
     intakeId: text(),
     ttlMs: count("of the token"),
     expiresAt: instant(),
   }),
-  "token.accessed": strict({
+  "token.accessed": closedObject({
     ...use,
     ...counted,
     reason: Type.Optional(
@@ -140,8 +140,8 @@ export const EVENT_PAYLOADS = {
       ),
     ),
   }),
-  "token.updated": strict({ ...use, ...rotation }),
-  "token.conflict": strict({
+  "token.updated": closedObject({ ...use, ...rotation }),
+  "token.conflict": closedObject({
     ...use,
     ...counted,
     reason: Type.Literal("version_mismatch"),
@@ -150,7 +150,7 @@ export const EVENT_PAYLOADS = {
     currentVersion: count(),
     rejectedFields: paths("top-level names, at most 50"),
   }),
-  "token.expired": strict({
+  "token.expired": closedObject({
     ...use,
     tokenHash: Type.Optional(hash("of the token that expired; absent when a hand-off was revoked")),
     reason: Type.Enum(["ttl", "terminal_state", "admin_revoked", "handoff_revoked"]),
@@ -158,7 +158,7 @@ export const EVENT_PAYLOADS = {
     finalState: state("of the submission then"),
     expiredAt: instant(),
   }),
-  "security.incident": strict({
+  "security.incident": closedObject({
     incidentId: text(),
     kind: Type.Enum([...ALARM_KINDS]),
     count: count("what was counted, or milliseconds where a time is measured"),
@@ -166,23 +166,23 @@ export const EVENT_PAYLOADS = {
     windowMs: count(),
     response: Type.Optional(Type.Enum(["revoke", "reissue"], { description: "what was done to the tokens" })),
   }),
-  "token.submitted": strict({ ...use, ...rotation, finalState: state() }),
-  "token.cancelled": strict({ ...use, ...rotation, reason: Type.Optional(text("as the caller gave it")) }),
-  "token.handed_off": strict({
+  "token.submitted": closedObject({ ...use, ...rotation, finalState: state() }),
+  "token.cancelled": closedObject({ ...use, ...rotation, reason: Type.Optional(text("as the caller gave it")) }),
+  "token.handed_off": closedObject({
     ...use,
     previousActor: person,
     currentActor: person,
     handoffDetected: Type.Literal(true),
   }),
-  "idempotency.key.created": strict({ ...key, ttl_ms: count(), expiresAt: instant() }),
-  "idempotency.replay": strict({
+  "idempotency.key.created": closedObject({ ...key, ttl_ms: count(), expiresAt: instant() }),
+  "idempotency.replay": closedObject({
     ...key,
     replayCount: count("replays of this key, this one included"),
     originalTimestamp: instant(),
     timeSinceOriginal_ms: count(),
     count: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
-  "idempotency.conflict": strict({
+  "idempotency.conflict": closedObject({
     ...key,
     conflict_type: Type.Enum(["payload_mismatch", "key_collision"]),
     originalRequestHash: hash("of what the recorded request meant"),
@@ -191,14 +191,14 @@ export const EVENT_PAYLOADS = {
     originalActor: person,
     count: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
-  "idempotency.key.expired": strict({
+  "idempotency.key.expired": closedObject({
     ...key,
     ttl_ms: count("how long it was meant to be kept"),
     lifetime_ms: count("how long it was kept"),
     replayCount: count(),
     reason: Type.Enum(["ttl_elapsed", "explicit_delete"]),
   }),
-  "idempotency.lock.contention": strict({
+  "idempotency.lock.contention": closedObject({
     ...key,
     waitTime_ms: count(),
     queueDepth: count("requests waiting for the key when this one arrived"),

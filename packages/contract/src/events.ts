@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { EventActorSchema } from "./actor.ts";
+import { closedObject } from "./closed-object.ts";
 import { InstantSchema, JsonObjectSchema, SubmissionStateSchema } from "./states.ts";
 
 export const EVENT_STREAMS = ["submission", "token", "idempotency"] as const;
@@ -75,22 +76,19 @@ const EventProofSchema = Type.Object({
 export type EventProof = Static<typeof EventProofSchema>;
 
 /** One event of the history. `hash` covers the envelope, the digests of actor and payload, and `prevHash`. */
-export const IntakeEventSchema = Type.Object(
-  {
-    eventId: Type.String(),
-    seq: Type.Integer({ minimum: 1, description: "Without a gap per submission and stream." }),
-    stream: Type.Enum([...EVENT_STREAMS]),
-    type: Type.Enum(Object.keys(EVENT_TYPES) as EventType[]),
-    submissionId: Type.String(),
-    ts: InstantSchema,
-    actor: Type.Union([EventActorSchema, Type.Null()], { description: "null once it was erased" }),
-    state: SubmissionStateSchema,
-    version: Type.Integer(),
-    payload: Type.Optional(Type.Union([JsonObjectSchema, Type.Null()])),
-    prevHash: HashSchema,
-    hash: HashSchema,
-    proof: Type.Optional(EventProofSchema),
-  },
-  { additionalProperties: false },
-);
+export const IntakeEventSchema = closedObject({
+  eventId: Type.String(),
+  seq: Type.Integer({ minimum: 1, description: "Without a gap per submission and stream." }),
+  stream: Type.Enum([...EVENT_STREAMS]),
+  type: Type.Enum(Object.keys(EVENT_TYPES) as EventType[]),
+  submissionId: Type.String(),
+  ts: InstantSchema,
+  actor: Type.Union([EventActorSchema, Type.Null()], { description: "null once it was erased" }),
+  state: SubmissionStateSchema,
+  version: Type.Integer(),
+  payload: Type.Optional(Type.Union([JsonObjectSchema, Type.Null()])),
+  prevHash: HashSchema,
+  hash: HashSchema,
+  proof: Type.Optional(EventProofSchema),
+});
 export type IntakeEvent = Static<typeof IntakeEventSchema>;

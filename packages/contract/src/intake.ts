@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { AlarmPoliciesSchema } from "./alarms.ts";
+import { closedObject } from "./closed-object.ts";
 import { INTAKE_ID_PATTERN } from "./ids.ts";
 import { BrandingSchema, TranslationSchema, UiHintsSchema } from "./presentation.ts";
 import { JsonObjectSchema } from "./states.ts";
@@ -14,64 +15,52 @@ const reviewerGroup = {
   roles: Type.Optional(Type.Array(Type.String(), { description: "Roles of the reviewer's key." })),
   emails: Type.Optional(Type.Array(Type.String())),
 };
-export const ReviewerGroupSchema = Type.Object(reviewerGroup, { additionalProperties: false });
+export const ReviewerGroupSchema = closedObject(reviewerGroup);
 export type ReviewerGroup = Static<typeof ReviewerGroupSchema>;
-export const ReviewerSpecSchema = Type.Object(
-  {
-    ...reviewerGroup,
-    allowAgents: Type.Optional(Type.Boolean({ description: "true: agents may decide too. Only humans by default." })),
-    escalateTo: Type.Optional(ReviewerGroupSchema),
-  },
-  { additionalProperties: false },
-);
+export const ReviewerSpecSchema = closedObject({
+  ...reviewerGroup,
+  allowAgents: Type.Optional(Type.Boolean({ description: "true: agents may decide too. Only humans by default." })),
+  escalateTo: Type.Optional(ReviewerGroupSchema),
+});
 export type ReviewerSpec = Static<typeof ReviewerSpecSchema>;
 
-export const ApprovalGateSchema = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 100, examples: ["compliance_review"] }),
-    label: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "The name that people see.", examples: ["Compliance"] }),
-    ),
-    reviewers: ReviewerSpecSchema,
-    requiredApprovals: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: "Distinct people; 1 by default." }),
-    ),
-    autoApproveIf: Type.Optional(
-      Type.Unknown({ description: "JSON Logic over { fields, submission, actor }; true approves without a reviewer." }),
-    ),
-    escalateAfterMs: Type.Optional(duration(1000)),
-  },
-  { additionalProperties: false },
-);
+export const ApprovalGateSchema = closedObject({
+  name: Type.String({ minLength: 1, maxLength: 100, examples: ["compliance_review"] }),
+  label: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "The name that people see.", examples: ["Compliance"] }),
+  ),
+  reviewers: ReviewerSpecSchema,
+  requiredApprovals: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, description: "Distinct people; 1 by default." }),
+  ),
+  autoApproveIf: Type.Optional(
+    Type.Unknown({ description: "JSON Logic over { fields, submission, actor }; true approves without a reviewer." }),
+  ),
+  escalateAfterMs: Type.Optional(duration(1000)),
+});
 export type ApprovalGate = Static<typeof ApprovalGateSchema>;
 
-export const RetryPolicySchema = Type.Object(
-  {
-    maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-    initialDelayMs: Type.Optional(duration(1)),
-    maxDelayMs: Type.Optional(duration(1)),
-    factor: Type.Optional(Type.Number({ minimum: 1 })),
-    jitter: Type.Optional(Type.Boolean()),
-  },
-  { additionalProperties: false },
-);
+export const RetryPolicySchema = closedObject({
+  maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  initialDelayMs: Type.Optional(duration(1)),
+  maxDelayMs: Type.Optional(duration(1)),
+  factor: Type.Optional(Type.Number({ minimum: 1 })),
+  jitter: Type.Optional(Type.Boolean()),
+});
 
 /**
  * As sent. Which members a kind needs is checked with the definition, where the error can say what is missing and why.
  */
-export const DestinationSchema = Type.Object(
-  {
-    kind: Type.Enum(["webhook", "callback", "queue", "store"], {
-      description: "`store` keeps the submission here and finalizes it at once.",
-    }),
-    url: Type.Optional(Type.String({ maxLength: 2000 })),
-    name: Type.Optional(Type.String({ maxLength: 200 })),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    secret: Type.Optional(Type.String({ description: "Never shown again." })),
-    retryPolicy: Type.Optional(RetryPolicySchema),
-  },
-  { additionalProperties: false },
-);
+export const DestinationSchema = closedObject({
+  kind: Type.Enum(["webhook", "callback", "queue", "store"], {
+    description: "`store` keeps the submission here and finalizes it at once.",
+  }),
+  url: Type.Optional(Type.String({ maxLength: 2000 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  secret: Type.Optional(Type.String({ description: "Never shown again." })),
+  retryPolicy: Type.Optional(RetryPolicySchema),
+});
 export type DestinationInput = Static<typeof DestinationSchema>;
 
 type SendOptions = Pick<DestinationInput, "headers" | "secret" | "retryPolicy">;
@@ -83,7 +72,7 @@ export type StoreDestination = SendOptions & { kind: "store" };
 /** A destination that was checked: each kind has the members it needs. */
 export type Destination = WebhookDestination | QueueDestination | CallbackDestination | StoreDestination;
 
-export const IntakeDefinitionSchema = Type.Object(
+export const IntakeDefinitionSchema = closedObject(
   {
     id: Type.String({ pattern: INTAKE_ID_PATTERN }),
     version: Type.String({ minLength: 1, maxLength: 50, examples: ["1.0.0"] }),
@@ -95,45 +84,33 @@ export const IntakeDefinitionSchema = Type.Object(
     ttlMs: Type.Optional(duration(1000, { description: "How long a submission stays open." })),
     destination: DestinationSchema,
     idempotency: Type.Optional(
-      Type.Object(
-        { enabled: Type.Optional(Type.Boolean()), ttlMs: Type.Optional(duration(1)) },
-        { additionalProperties: false },
-      ),
+      closedObject({ enabled: Type.Optional(Type.Boolean()), ttlMs: Type.Optional(duration(1)) }),
     ),
     tokens: Type.Optional(
-      Type.Object(
-        {
-          ttlMs: Type.Optional(duration(1)),
-          discloseCurrent: Type.Optional(
-            Type.Boolean({
-              description: "false: the holder of a stale token gets neither the current token nor the values.",
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      closedObject({
+        ttlMs: Type.Optional(duration(1)),
+        discloseCurrent: Type.Optional(
+          Type.Boolean({
+            description: "false: the holder of a stale token gets neither the current token nor the values.",
+          }),
+        ),
+      }),
     ),
     eventWebhooks: Type.Optional(
       Type.Array(
-        Type.Object(
-          {
-            url: Type.String({ maxLength: 2000 }),
-            types: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
-            secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: "Never shown again." })),
-          },
-          { additionalProperties: false },
-        ),
+        closedObject({
+          url: Type.String({ maxLength: 2000 }),
+          types: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+          secret: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: "Never shown again." })),
+        }),
         { maxItems: 20, description: "Receivers of the events of its submissions." },
       ),
     ),
     retention: Type.Optional(
-      Type.Object(
-        { deleteAfterMs: Type.Optional(duration(1000)), archive: Type.Optional(Type.Boolean()) },
-        { additionalProperties: false },
-      ),
+      closedObject({ deleteAfterMs: Type.Optional(duration(1000)), archive: Type.Optional(Type.Boolean()) }),
     ),
     oai: Type.Optional(
-      Type.Object(
+      closedObject(
         {
           set: Type.Optional(
             Type.Boolean({
@@ -150,10 +127,7 @@ export const IntakeDefinitionSchema = Type.Object(
             }),
           ),
         },
-        {
-          additionalProperties: false,
-          description: "What harvesters get; a field that is not named is never published.",
-        },
+        { description: "What harvesters get; a field that is not named is never published." },
       ),
     ),
     humanProof: Type.Optional(
@@ -163,12 +137,9 @@ export const IntakeDefinitionSchema = Type.Object(
       }),
     ),
     sensitive: Type.Optional(
-      Type.Object(
-        {
-          visibleToAgents: Type.Optional(Type.Boolean({ description: "true: agents get sensitive values in clear." })),
-        },
-        { additionalProperties: false },
-      ),
+      closedObject({
+        visibleToAgents: Type.Optional(Type.Boolean({ description: "true: agents get sensitive values in clear." })),
+      }),
     ),
     alarms: Type.Optional(AlarmPoliciesSchema),
     uiHints: Type.Optional(UiHintsSchema),
@@ -177,21 +148,18 @@ export const IntakeDefinitionSchema = Type.Object(
     ),
     branding: Type.Optional(BrandingSchema),
   },
-  { additionalProperties: false, description: "A JSON Schema with approval gates and a destination." },
+  { description: "A JSON Schema with approval gates and a destination." },
 );
 export type IntakeDefinition = Omit<Static<typeof IntakeDefinitionSchema>, "destination"> & {
   destination: Destination;
 };
 
 /** What callers see: the definition without what only the server needs. */
-export const IntakeViewSchema = Type.Object(
-  {
-    ...IntakeDefinitionSchema.properties,
-    retired: Type.Optional(Type.Boolean()),
-    source: Type.Optional(Type.Enum(["folder", "api"])),
-  },
-  { additionalProperties: false },
-);
+export const IntakeViewSchema = closedObject({
+  ...IntakeDefinitionSchema.properties,
+  retired: Type.Optional(Type.Boolean()),
+  source: Type.Optional(Type.Enum(["folder", "api"])),
+});
 
 export interface FileReference {
   uploadId: string;
@@ -202,12 +170,9 @@ export interface FileReference {
   url?: string;
 }
 /** The value of `x-file` on a property. */
-export const FileRuleSchema = Type.Object(
-  {
-    accept: Type.Array(Type.String(), { minItems: 1 }),
-    maxBytes: Type.Integer({ minimum: 1 }),
-    maxFiles: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  },
-  { additionalProperties: false },
-);
+export const FileRuleSchema = closedObject({
+  accept: Type.Array(Type.String(), { minItems: 1 }),
+  maxBytes: Type.Integer({ minimum: 1 }),
+  maxFiles: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+});
 export type FileRule = Static<typeof FileRuleSchema>;

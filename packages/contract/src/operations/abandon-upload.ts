@@ -1,21 +1,19 @@
 import Type, { type Static } from "typebox";
+import { closedObject } from "../closed-object.ts";
 import { missingFields, PendingUploadSchema, submissionMark, validationErrors } from "../submission.ts";
 import { writeMark } from "./set-fields.ts";
 
-export const AbandonUploadRequest = Type.Object(
+export const AbandonUploadRequest = closedObject(
   { ...writeMark, uploadId: Type.Optional(Type.String()) },
-  { additionalProperties: false, examples: [{}] },
+  { examples: [{}] },
 );
 export type AbandonUploadRequest = Static<typeof AbandonUploadRequest>;
 
-export const AbandonUploadResponse = Type.Object(
-  {
-    ...submissionMark,
-    uploadId: Type.String(),
-    missingFields,
-    validationErrors,
-    pendingUploads: Type.Optional(Type.Array(PendingUploadSchema)),
-  },
-  { additionalProperties: false },
-);
+export const AbandonUploadResponse = closedObject({
+  ...submissionMark,
+  uploadId: Type.String(),
+  missingFields,
+  validationErrors,
+  pendingUploads: Type.Optional(Type.Array(PendingUploadSchema)),
+});
 export type AbandonUploadResponse = Static<typeof AbandonUploadResponse>;

@@ -1,12 +1,10 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema } from "../actor.ts";
+import { closedObject } from "../closed-object.ts";
 import { erasedAt, submissionMark } from "../submission.ts";
 
-export const EraseSubmissionRequest = Type.Object(
-  { actor: Type.Optional(ActorInputSchema) },
-  { additionalProperties: false, examples: [{}] },
-);
+export const EraseSubmissionRequest = closedObject({ actor: Type.Optional(ActorInputSchema) }, { examples: [{}] });
 export type EraseSubmissionRequest = Static<typeof EraseSubmissionRequest>;
 
-export const EraseSubmissionResponse = Type.Object({ ...submissionMark, erasedAt }, { additionalProperties: false });
+export const EraseSubmissionResponse = closedObject({ ...submissionMark, erasedAt });
 export type EraseSubmissionResponse = Static<typeof EraseSubmissionResponse>;

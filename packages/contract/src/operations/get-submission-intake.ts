@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { type Actor, ActorSchema } from "../actor.ts";
+import { closedObject } from "../closed-object.ts";
 import { IntakeDefinitionSchema } from "../intake.ts";
 import { InstantSchema } from "../states.ts";
 import { submissionMark } from "../submission.ts";
@@ -8,32 +9,29 @@ const { id, version, name, description, schema, uiHints, translations, branding,
   IntakeDefinitionSchema.properties;
 
 /** What an intake shows people. */
-export const PresentationSchema = Type.Object(
+export const PresentationSchema = closedObject(
   { id, version, name, description, schema, uiHints, translations, branding, humanProof },
-  { additionalProperties: false, description: "As it was when the submission was created." },
+  { description: "As it was when the submission was created." },
 );
 
 /** What a form page needs to render a submission: its definition, and who is looking. */
-export const GetSubmissionIntakeResponse = Type.Object(
-  {
-    ...submissionMark,
-    intake: PresentationSchema,
-    sendsMail: Type.Optional(
-      Type.Literal(true, { description: "The server can mail links: a page may offer to send one." }),
+export const GetSubmissionIntakeResponse = closedObject({
+  ...submissionMark,
+  intake: PresentationSchema,
+  sendsMail: Type.Optional(
+    Type.Literal(true, { description: "The server can mail links: a page may offer to send one." }),
+  ),
+  session: Type.Optional(
+    closedObject(
+      {
+        handoffId: Type.String(),
+        actor: ActorSchema,
+        expiresAt: InstantSchema,
+        message: Type.Optional(Type.String()),
+        from: Type.Optional(Type.Unsafe<Actor>({ ...ActorSchema, description: "Who wrote the message." })),
+      },
+      { description: "For a caller in a hand-off session: whose it is." },
     ),
-    session: Type.Optional(
-      Type.Object(
-        {
-          handoffId: Type.String(),
-          actor: ActorSchema,
-          expiresAt: InstantSchema,
-          message: Type.Optional(Type.String()),
-          from: Type.Optional(Type.Unsafe<Actor>({ ...ActorSchema, description: "Who wrote the message." })),
-        },
-        { additionalProperties: false, description: "For a caller in a hand-off session: whose it is." },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 export type GetSubmissionIntakeResponse = Static<typeof GetSubmissionIntakeResponse>;

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { closedObject } from "../closed-object.ts";
 
 export {
   type FileLink,
@@ -7,7 +8,7 @@ export {
 } from "../submission.ts";
 
 /** A hand-off link may carry hints for its page; they are ignored here. */
-export const GetSubmissionQuery = Type.Object(
-  { hint: Type.Optional(Type.String()), intake: Type.Optional(Type.String()) },
-  { additionalProperties: false },
-);
+export const GetSubmissionQuery = closedObject({
+  hint: Type.Optional(Type.String()),
+  intake: Type.Optional(Type.String()),
+});

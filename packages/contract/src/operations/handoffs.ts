@@ -1,10 +1,11 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema, ActorSchema } from "../actor.ts";
+import { closedObject } from "../closed-object.ts";
 import { ResumeTokenSchema } from "../ids.ts";
 import { InstantSchema } from "../states.ts";
 import { missingFields, submissionMark } from "../submission.ts";
 import { GetSubmissionQuery } from "./get-submission.ts";
-import { pageEnd, paging } from "./lists.ts";
+import { pageOf, paging } from "./lists.ts";
 import { writeMark } from "./set-fields.ts";
 
 /** The kinds of hand-off, by what the link contains. */
@@ -23,7 +24,7 @@ const AllowedActorsSchema = Type.Array(ActorInputSchema, {
   description: "Who may open the link; writes are attributed to them. Without it: any human.",
 });
 
-export const CreateHandoffRequest = Type.Object(
+export const CreateHandoffRequest = closedObject(
   {
     ...writeMark,
     kind: Type.Optional(HandoffKindSchema),
@@ -41,122 +42,105 @@ export const CreateHandoffRequest = Type.Object(
       Type.Enum(["svg", "png"], { description: "The link as an image, of any kind of hand-off." }),
     ),
   },
-  {
-    additionalProperties: false,
-    examples: [{ actor: { kind: "agent", id: "onboarding_bot" }, kind: "session", expiresInMs: 86_400_000 }],
-  },
+  { examples: [{ actor: { kind: "agent", id: "onboarding_bot" }, kind: "session", expiresInMs: 86_400_000 }] },
 );
 export type CreateHandoffRequest = Static<typeof CreateHandoffRequest>;
 
-export const CreateHandoffResponse = Type.Object(
-  {
-    ...submissionMark,
-    handoffId: Type.String(),
-    kind: HandoffKindSchema,
-    url: Type.String({ description: "For a human's browser. The code of a magic link is only in the e-mail." }),
-    deepLink: Type.String({ description: "The same for an app." }),
-    expiresAt: InstantSchema,
-    qr: Type.Optional(
-      Type.Object(
-        {
-          svg: Type.Optional(Type.String()),
-          png: Type.Optional(Type.String({ description: "A data: URL." })),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const CreateHandoffResponse = closedObject({
+  ...submissionMark,
+  handoffId: Type.String(),
+  kind: HandoffKindSchema,
+  url: Type.String({ description: "For a human's browser. The code of a magic link is only in the e-mail." }),
+  deepLink: Type.String({ description: "The same for an app." }),
+  expiresAt: InstantSchema,
+  qr: Type.Optional(
+    closedObject({
+      svg: Type.Optional(Type.String()),
+      png: Type.Optional(Type.String({ description: "A data: URL." })),
+    }),
+  ),
+});
 export type CreateHandoffResponse = Static<typeof CreateHandoffResponse>;
 
 export const HANDOFF_STATUSES = ["open", "spent", "expired", "revoked"] as const;
-const HandoffViewSchema = Type.Object(
-  {
-    handoffId: Type.String(),
-    kind: HandoffKindSchema,
-    status: Type.Enum([...HANDOFF_STATUSES], { description: "Whether the link can still be opened, or why not." }),
-    createdAt: InstantSchema,
-    createdBy: ActorSchema,
-    expiresAt: InstantSchema,
-    revokedAt: Type.Optional(InstantSchema),
-    allowedActors: Type.Optional(Type.Array(ActorSchema)),
-    recipientEmail: Type.Optional(Type.String()),
-    sessions: Type.Array(
-      Type.Object(
-        { actor: ActorSchema, openedAt: InstantSchema, expiresAt: InstantSchema },
-        { additionalProperties: false },
-      ),
-      { description: "Who opened the link, and until when they may work." },
-    ),
-  },
-  { additionalProperties: false },
-);
+const HandoffViewSchema = closedObject({
+  handoffId: Type.String(),
+  kind: HandoffKindSchema,
+  status: Type.Enum([...HANDOFF_STATUSES], { description: "Whether the link can still be opened, or why not." }),
+  createdAt: InstantSchema,
+  createdBy: ActorSchema,
+  expiresAt: InstantSchema,
+  revokedAt: Type.Optional(InstantSchema),
+  allowedActors: Type.Optional(Type.Array(ActorSchema)),
+  recipientEmail: Type.Optional(Type.String()),
+  sessions: Type.Array(closedObject({ actor: ActorSchema, openedAt: InstantSchema, expiresAt: InstantSchema }), {
+    description: "Who opened the link, and until when they may work.",
+  }),
+});
 export type HandoffView = Static<typeof HandoffViewSchema>;
 
-export const ListHandoffsResponse = Type.Object(
-  { ...submissionMark, items: Type.Array(HandoffViewSchema, { description: "Newest first." }) },
-  { additionalProperties: false },
-);
+export const ListHandoffsResponse = closedObject({
+  ...submissionMark,
+  items: Type.Array(HandoffViewSchema, { description: "Newest first." }),
+});
 export type ListHandoffsResponse = Static<typeof ListHandoffsResponse>;
 
-export const ListAllHandoffsQuery = Type.Object(
-  {
-    intakeId: Type.Optional(Type.String()),
-    kind: Type.Optional(HandoffKindSchema),
-    status: Type.Optional(Type.Enum([...HANDOFF_STATUSES])),
-    ...paging,
-  },
-  { additionalProperties: false },
-);
+export const ListAllHandoffsQuery = closedObject({
+  intakeId: Type.Optional(Type.String()),
+  kind: Type.Optional(HandoffKindSchema),
+  status: Type.Optional(Type.Enum([...HANDOFF_STATUSES])),
+  ...paging,
+});
 export type ListAllHandoffsQuery = Static<typeof ListAllHandoffsQuery>;
 
-const ListedHandoffSchema = Type.Object(
-  { submissionId: Type.String(), intakeId: Type.String(), ...HandoffViewSchema.properties },
-  { additionalProperties: false },
-);
+const ListedHandoffSchema = closedObject({
+  submissionId: Type.String(),
+  intakeId: Type.String(),
+  ...HandoffViewSchema.properties,
+});
 export type ListedHandoff = Static<typeof ListedHandoffSchema>;
 
-export const ListAllHandoffsResponse = Type.Object(
-  { ok: Type.Literal(true), items: Type.Array(ListedHandoffSchema, { description: "Newest first." }), ...pageEnd },
-  { additionalProperties: false },
-);
+export const ListAllHandoffsResponse = pageOf(ListedHandoffSchema, { description: "Newest first." });
 export type ListAllHandoffsResponse = Static<typeof ListAllHandoffsResponse>;
 
-export const RevokeHandoffRequest = Type.Object(
+export const RevokeHandoffRequest = closedObject(
   {
     reason: Type.Optional(Type.String({ maxLength: 2000 })),
     actor: Type.Optional(ActorInputSchema),
     resumeToken: Type.Optional(ResumeTokenSchema),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
   },
-  { additionalProperties: false, examples: [{ reason: "Sent to the wrong person" }] },
+  { examples: [{ reason: "Sent to the wrong person" }] },
 );
 export type RevokeHandoffRequest = Static<typeof RevokeHandoffRequest>;
 
-export const RevokeHandoffResponse = Type.Object(
-  { ...submissionMark, handoffId: Type.String(), revoked: Type.Literal(true), revokedAt: InstantSchema },
-  { additionalProperties: false },
-);
+export const RevokeHandoffResponse = closedObject({
+  ...submissionMark,
+  handoffId: Type.String(),
+  revoked: Type.Literal(true),
+  revokedAt: InstantSchema,
+});
 export type RevokeHandoffResponse = Static<typeof RevokeHandoffResponse>;
 
-export const CompleteHandoffRequest = Type.Object(
+export const CompleteHandoffRequest = closedObject(
   {
     actor: Type.Optional(ActorInputSchema),
     resumeToken: Type.Optional(ResumeTokenSchema),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
   },
-  { additionalProperties: false, examples: [{}] },
+  { examples: [{}] },
 );
 export type CompleteHandoffRequest = Static<typeof CompleteHandoffRequest>;
 
-export const CompleteHandoffResponse = Type.Object(
-  { ...submissionMark, handoffId: Type.String(), completedAt: InstantSchema, missingFields },
-  { additionalProperties: false },
-);
+export const CompleteHandoffResponse = closedObject({
+  ...submissionMark,
+  handoffId: Type.String(),
+  completedAt: InstantSchema,
+  missingFields,
+});
 export type CompleteHandoffResponse = Static<typeof CompleteHandoffResponse>;
 
-export const OpenSessionRequest = Type.Object(
+export const OpenSessionRequest = closedObject(
   {
     session: Type.Optional(
       Type.String({
@@ -176,7 +160,6 @@ export const OpenSessionRequest = Type.Object(
     ),
   },
   {
-    additionalProperties: false,
     examples: [
       { session: "sess_4WcQ8yq1sVxvJr2mB7nT0pLdK5hGfE3aZ9uXiYoCwNs", actor: { kind: "human", id: "user_jane" } },
     ],
@@ -184,46 +167,37 @@ export const OpenSessionRequest = Type.Object(
 );
 export type OpenSessionRequest = Static<typeof OpenSessionRequest>;
 
-export const OpenSessionResponse = Type.Object(
-  {
-    ...submissionMark,
-    handoffId: Type.String(),
-    actor: ActorSchema,
-    expiresAt: InstantSchema,
-    message: Type.Optional(Type.String()),
-    session: Type.Optional(Type.String({ description: "Only with `carrier: header`; shown only once." })),
-  },
-  { additionalProperties: false },
-);
+export const OpenSessionResponse = closedObject({
+  ...submissionMark,
+  handoffId: Type.String(),
+  actor: ActorSchema,
+  expiresAt: InstantSchema,
+  message: Type.Optional(Type.String()),
+  session: Type.Optional(Type.String({ description: "Only with `carrier: header`; shown only once." })),
+});
 export type OpenSessionResponse = Static<typeof OpenSessionResponse>;
 
 /**
  * What a link returns to a client that isn't a browser: how to continue. The same for every id, whether it exists or
  * not.
  */
-export const ResumeLinkResponse = Type.Object(
-  {
-    ok: Type.Literal(true),
-    submissionId: Type.String(),
-    opensWith: Type.Enum(["session", "code"]),
-    exchange: Type.Object({ method: Type.Literal("POST"), path: Type.String() }, { additionalProperties: false }),
-  },
-  { additionalProperties: false },
-);
+export const ResumeLinkResponse = closedObject({
+  ok: Type.Literal(true),
+  submissionId: Type.String(),
+  opensWith: Type.Enum(["session", "code"]),
+  exchange: closedObject({ method: Type.Literal("POST"), path: Type.String() }),
+});
 export type ResumeLinkResponse = Static<typeof ResumeLinkResponse>;
 
 /** The query of `/resume/{token}`, and of links that name a submission with a session or a code. */
-export const ResumeQuery = Type.Object(
-  {
-    ...GetSubmissionQuery.properties,
-    session: Type.Optional(Type.String({ maxLength: 512 })),
-    code: Type.Optional(Type.String({ maxLength: 64 })),
-  },
-  { additionalProperties: false },
-);
+export const ResumeQuery = closedObject({
+  ...GetSubmissionQuery.properties,
+  session: Type.Optional(Type.String({ maxLength: 512 })),
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+});
 export type ResumeQuery = Static<typeof ResumeQuery>;
 
-export const ResumeByQueryQuery = Type.Object(
-  { ...GetSubmissionQuery.properties, token: Type.Optional(ResumeTokenSchema) },
-  { additionalProperties: false },
-);
+export const ResumeByQueryQuery = closedObject({
+  ...GetSubmissionQuery.properties,
+  token: Type.Optional(ResumeTokenSchema),
+});

@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema, ActorSchema } from "../actor.ts";
+import { closedObject } from "../closed-object.ts";
 import { InstantSchema } from "../states.ts";
-import { pageEnd, paging } from "./lists.ts";
+import { pageOf, paging } from "./lists.ts";
 
 export const ROLES = ["admin", "agent", "reviewer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
@@ -13,53 +14,42 @@ const keyGrant = {
   expiresAt: Type.Optional(InstantSchema),
 };
 
-export const CreateKeyRequest = Type.Object(
+export const CreateKeyRequest = closedObject(
   {
     ...keyGrant,
     roles: Type.Array(Type.Enum([...ROLES]), { minItems: 1, uniqueItems: true }),
     actor: ActorInputSchema,
     tenant: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" })),
   },
-  {
-    additionalProperties: false,
-    examples: [{ name: "Support bot", roles: ["agent"], actor: { kind: "agent", id: "support_bot" } }],
-  },
+  { examples: [{ name: "Support bot", roles: ["agent"], actor: { kind: "agent", id: "support_bot" } }] },
 );
 export type CreateKeyRequest = Static<typeof CreateKeyRequest>;
 
-export const CreateKeyResponse = Type.Object(
-  { ok: Type.Literal(true), keyId: Type.String(), key: Type.String({ description: "Shown only once." }) },
-  { additionalProperties: false },
-);
+export const CreateKeyResponse = closedObject({
+  ok: Type.Literal(true),
+  keyId: Type.String(),
+  key: Type.String({ description: "Shown only once." }),
+});
 export type CreateKeyResponse = Static<typeof CreateKeyResponse>;
 
-export const ListKeysQuery = Type.Object(paging, { additionalProperties: false });
+export const ListKeysQuery = closedObject(paging);
 export type ListKeysQuery = Static<typeof ListKeysQuery>;
 
-export const ListKeysResponse = Type.Object(
-  {
-    ok: Type.Literal(true),
-    items: Type.Array(
-      Type.Object(
-        {
-          keyId: Type.String(),
-          tenant: Type.String(),
-          roles: Type.Array(Type.Enum([...ROLES])),
-          actor: ActorSchema,
-          createdAt: InstantSchema,
-          ...keyGrant,
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    ...pageEnd,
-  },
-  { additionalProperties: false },
+export const ListKeysResponse = pageOf(
+  closedObject({
+    keyId: Type.String(),
+    tenant: Type.String(),
+    roles: Type.Array(Type.Enum([...ROLES])),
+    actor: ActorSchema,
+    createdAt: InstantSchema,
+    ...keyGrant,
+  }),
 );
 export type ListKeysResponse = Static<typeof ListKeysResponse>;
 
-export const RevokeKeyResponse = Type.Object(
-  { ok: Type.Literal(true), keyId: Type.String(), revoked: Type.Literal(true) },
-  { additionalProperties: false },
-);
+export const RevokeKeyResponse = closedObject({
+  ok: Type.Literal(true),
+  keyId: Type.String(),
+  revoked: Type.Literal(true),
+});
 export type RevokeKeyResponse = Static<typeof RevokeKeyResponse>;

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { closedObject } from "../closed-object.ts";
 import { submissionMark } from "../submission.ts";
 import { writeMark } from "./set-fields.ts";
 
@@ -8,7 +9,7 @@ import { writeMark } from "./set-fields.ts";
  */
 const MIME_TYPE_PATTERN = "^[A-Za-z0-9][\\w!#$&^.+-]*/[A-Za-z0-9][\\w!#$&^.+-]*(?: *;[ -~]*)?$";
 
-export const RequestUploadRequest = Type.Object(
+export const RequestUploadRequest = closedObject(
   {
     ...writeMark,
     field: Type.String({ minLength: 1, description: "Dot-path of the file field.", examples: ["w9_document"] }),
@@ -17,34 +18,28 @@ export const RequestUploadRequest = Type.Object(
     sizeBytes: Type.Integer({ minimum: 1 }),
     sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
   },
-  {
-    additionalProperties: false,
-    examples: [{ field: "w9_document", filename: "w9.pdf", mimeType: "application/pdf", sizeBytes: 52_428 }],
-  },
+  { examples: [{ field: "w9_document", filename: "w9.pdf", mimeType: "application/pdf", sizeBytes: 52_428 }] },
 );
 export type RequestUploadRequest = Static<typeof RequestUploadRequest>;
 
-export const RequestUploadResponse = Type.Object(
-  {
-    ...submissionMark,
-    uploadId: Type.String(),
-    method: Type.Enum(["PUT", "POST"]),
-    url: Type.String(),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    resumable: Type.Optional(
-      Type.Object(
-        {
-          protocol: Type.Enum(["tus", "s3-multipart"]),
-          url: Type.String({
-            description: "tus: the upload itself, already created. s3-multipart: returns URLs for parts.",
-          }),
-        },
-        { additionalProperties: false, description: "An upload method that can continue after an interruption." },
-      ),
+export const RequestUploadResponse = closedObject({
+  ...submissionMark,
+  uploadId: Type.String(),
+  method: Type.Enum(["PUT", "POST"]),
+  url: Type.String(),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  resumable: Type.Optional(
+    closedObject(
+      {
+        protocol: Type.Enum(["tus", "s3-multipart"]),
+        url: Type.String({
+          description: "tus: the upload itself, already created. s3-multipart: returns URLs for parts.",
+        }),
+      },
+      { description: "An upload method that can continue after an interruption." },
     ),
-    expiresInMs: Type.Integer(),
-    constraints: Type.Object({ accept: Type.Array(Type.String()), maxBytes: Type.Integer() }),
-  },
-  { additionalProperties: false },
-);
+  ),
+  expiresInMs: Type.Integer(),
+  constraints: Type.Object({ accept: Type.Array(Type.String()), maxBytes: Type.Integer() }),
+});
 export type RequestUploadResponse = Static<typeof RequestUploadResponse>;

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ActorInputSchema } from "../actor.ts";
+import { closedObject } from "../closed-object.ts";
 import { IdempotencyKeySchema, ResumeTokenSchema, SubmissionIdSchema } from "../ids.ts";
 import { InstantSchema, JsonObjectSchema } from "../states.ts";
 import { idempotentMark, missingFields, submissionMark, validationErrors } from "../submission.ts";
@@ -12,7 +13,7 @@ export const writeMark = {
   actor: Type.Optional(ActorInputSchema),
 };
 
-export const SetFieldsRequest = Type.Object(
+export const SetFieldsRequest = closedObject(
   {
     ...writeMark,
     fields: Type.Record(Type.String(), Type.Unknown(), {
@@ -21,23 +22,17 @@ export const SetFieldsRequest = Type.Object(
     }),
     idempotencyKey: Type.Optional(IdempotencyKeySchema),
   },
-  {
-    additionalProperties: false,
-    examples: [{ actor: { kind: "human", id: "ada" }, fields: { email: "ada@example.com" } }],
-  },
+  { examples: [{ actor: { kind: "human", id: "ada" }, fields: { email: "ada@example.com" } }] },
 );
 export type SetFieldsRequest = Static<typeof SetFieldsRequest>;
 
-export const SetFieldsResponse = Type.Object(
-  {
-    ...submissionMark,
-    fields: JsonObjectSchema,
-    updatedFields: Type.Array(Type.String()),
-    missingFields,
-    validationErrors,
-    updatedAt: InstantSchema,
-    _idempotent: Type.Optional(idempotentMark),
-  },
-  { additionalProperties: false },
-);
+export const SetFieldsResponse = closedObject({
+  ...submissionMark,
+  fields: JsonObjectSchema,
+  updatedFields: Type.Array(Type.String()),
+  missingFields,
+  validationErrors,
+  updatedAt: InstantSchema,
+  _idempotent: Type.Optional(idempotentMark),
+});
 export type SetFieldsResponse = Static<typeof SetFieldsResponse>;

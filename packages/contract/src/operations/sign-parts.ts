@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
+import { closedObject } from "../closed-object.ts";
 
-export const SignPartsRequest = Type.Object(
+export const SignPartsRequest = closedObject(
   {
     multipartId: Type.Optional(
       Type.String({
@@ -17,27 +18,19 @@ export const SignPartsRequest = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, examples: [{}] },
+  { examples: [{}] },
 );
 export type SignPartsRequest = Static<typeof SignPartsRequest>;
 
-export const SignPartsResponse = Type.Object(
-  {
-    ok: Type.Literal(true),
-    submissionId: Type.String(),
-    uploadId: Type.String(),
-    complete: Type.Boolean(),
-    multipartId: Type.Optional(Type.String()),
-    partBytes: Type.Optional(Type.Integer()),
-    parts: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { partNumber: Type.Integer(), sizeBytes: Type.Integer(), url: Type.String() },
-          { additionalProperties: false },
-        ),
-      ),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const SignPartsResponse = closedObject({
+  ok: Type.Literal(true),
+  submissionId: Type.String(),
+  uploadId: Type.String(),
+  complete: Type.Boolean(),
+  multipartId: Type.Optional(Type.String()),
+  partBytes: Type.Optional(Type.Integer()),
+  parts: Type.Optional(
+    Type.Array(closedObject({ partNumber: Type.Integer(), sizeBytes: Type.Integer(), url: Type.String() })),
+  ),
+});
 export type SignPartsResponse = Static<typeof SignPartsResponse>;

@@ -1,8 +1,9 @@
 import Type, { type Static } from "typebox";
+import { closedObject } from "../closed-object.ts";
 import { EVENT_TYPES, type EventType } from "../events.ts";
 import { IntakeIdSchema } from "../ids.ts";
 import { InstantSchema } from "../states.ts";
-import { pageEnd } from "./lists.ts";
+import { pageOf, paging } from "./lists.ts";
 
 /** `whsec_` and 24 to 64 bytes in base64, as in Standard Webhooks; the operation checks the length in bytes. */
 const SecretSchema = Type.String({
@@ -29,143 +30,116 @@ const wanted = {
   ),
 };
 
-export const CreateWebhookRequest = Type.Object(
+export const CreateWebhookRequest = closedObject(
   {
     url: Type.String({ minLength: 1, maxLength: 2000, description: "Where events are posted: http or https." }),
     ...wanted,
     secret: Type.Optional(SecretSchema),
   },
   {
-    additionalProperties: false,
     examples: [{ url: "https://example.com/hooks/formbridge", types: ["submission.finalized"], intakes: ["contact"] }],
   },
 );
 export type CreateWebhookRequest = Static<typeof CreateWebhookRequest>;
 
-const BlockedSchema = Type.Object(
-  {
-    submissionId: Type.String(),
-    eventId: Type.String({ description: "The event that was refused." }),
-    failures: Type.Integer({ minimum: 1 }),
-    lastError: Type.Optional(Type.String()),
-    nextAttemptAt: Type.Optional(InstantSchema),
-    dead: Type.Optional(Type.Literal(true, { description: "Given up: skip it, or replay it." })),
-  },
-  { additionalProperties: false },
-);
+const BlockedSchema = closedObject({
+  submissionId: Type.String(),
+  eventId: Type.String({ description: "The event that was refused." }),
+  failures: Type.Integer({ minimum: 1 }),
+  lastError: Type.Optional(Type.String()),
+  nextAttemptAt: Type.Optional(InstantSchema),
+  dead: Type.Optional(Type.Literal(true, { description: "Given up: skip it, or replay it." })),
+});
 
-const WebhookSchema = Type.Object(
-  {
-    webhookId: Type.String({ examples: ["whk_01977d3e-8c00-7000-8000-000000000005"] }),
-    url: Type.String({ description: "Without credentials and query." }),
-    ...wanted,
-    definedBy: Type.Optional(Type.String({ description: "The intake whose definition has it in eventWebhooks." })),
-    createdAt: InstantSchema,
-    state: Type.Enum(["active", "disabled"], { description: "disabled: nothing is sent until it is enabled." }),
-    failures: Type.Integer({
-      minimum: 0,
-      description: "Consecutive rounds in which the receiver accepted nothing new.",
-    }),
-    nextAttemptAt: Type.Optional(InstantSchema),
-    lastError: Type.Optional(Type.String()),
-    paused: Type.Optional(
-      Type.Literal(true, { description: "So many submissions are blocked that no new events are read." }),
-    ),
-    blocked: Type.Optional(
-      Type.Array(BlockedSchema, { description: "Submissions whose events wait for one that was refused." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const WebhookSchema = closedObject({
+  webhookId: Type.String({ examples: ["whk_01977d3e-8c00-7000-8000-000000000005"] }),
+  url: Type.String({ description: "Without credentials and query." }),
+  ...wanted,
+  definedBy: Type.Optional(Type.String({ description: "The intake whose definition has it in eventWebhooks." })),
+  createdAt: InstantSchema,
+  state: Type.Enum(["active", "disabled"], { description: "disabled: nothing is sent until it is enabled." }),
+  failures: Type.Integer({
+    minimum: 0,
+    description: "Consecutive rounds in which the receiver accepted nothing new.",
+  }),
+  nextAttemptAt: Type.Optional(InstantSchema),
+  lastError: Type.Optional(Type.String()),
+  paused: Type.Optional(
+    Type.Literal(true, { description: "So many submissions are blocked that no new events are read." }),
+  ),
+  blocked: Type.Optional(
+    Type.Array(BlockedSchema, { description: "Submissions whose events wait for one that was refused." }),
+  ),
+});
 export type WebhookView = Static<typeof WebhookSchema>;
 
-export const WebhookResponse = Type.Object(
-  { ok: Type.Literal(true), webhook: WebhookSchema },
-  { additionalProperties: false },
-);
+export const WebhookResponse = closedObject({ ok: Type.Literal(true), webhook: WebhookSchema });
 export type WebhookResponse = Static<typeof WebhookResponse>;
 
-export const CreateWebhookResponse = Type.Object(
-  { ...WebhookResponse.properties, secret: Type.String({ description: "Shown only once." }) },
-  { additionalProperties: false },
-);
+export const CreateWebhookResponse = closedObject({
+  ...WebhookResponse.properties,
+  secret: Type.String({ description: "Shown only once." }),
+});
 export type CreateWebhookResponse = Static<typeof CreateWebhookResponse>;
 
-export const ListWebhooksQuery = Type.Object(
-  {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "50 by default." })),
-    pageToken: Type.Optional(Type.String({ maxLength: 4096 })),
-  },
-  { additionalProperties: false },
-);
+export const ListWebhooksQuery = closedObject(paging);
 export type ListWebhooksQuery = Static<typeof ListWebhooksQuery>;
 
-export const ListWebhooksResponse = Type.Object(
-  { ok: Type.Literal(true), items: Type.Array(WebhookSchema), ...pageEnd },
-  { additionalProperties: false },
-);
+export const ListWebhooksResponse = pageOf(WebhookSchema);
 export type ListWebhooksResponse = Static<typeof ListWebhooksResponse>;
 
-export const DeleteWebhookResponse = Type.Object(
-  { ok: Type.Literal(true), webhookId: Type.String(), deleted: Type.Literal(true) },
-  { additionalProperties: false },
-);
+export const DeleteWebhookResponse = closedObject({
+  ok: Type.Literal(true),
+  webhookId: Type.String(),
+  deleted: Type.Literal(true),
+});
 export type DeleteWebhookResponse = Static<typeof DeleteWebhookResponse>;
 
-export const EnableWebhookRequest = Type.Object({}, { additionalProperties: false });
+export const EnableWebhookRequest = closedObject({});
 
-export const RotateWebhookSecretRequest = Type.Object(
-  { secret: Type.Optional(SecretSchema) },
-  { additionalProperties: false, examples: [{}] },
-);
+export const RotateWebhookSecretRequest = closedObject({ secret: Type.Optional(SecretSchema) }, { examples: [{}] });
 export type RotateWebhookSecretRequest = Static<typeof RotateWebhookSecretRequest>;
 
-export const RotateWebhookSecretResponse = Type.Object(
-  {
-    ok: Type.Literal(true),
-    webhookId: Type.String(),
-    secret: Type.String({ description: "Shown only once." }),
-    oldSecretUntil: Type.Optional(
-      Type.String({ format: "date-time", description: "Until then messages are also signed with the old one." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const RotateWebhookSecretResponse = closedObject({
+  ok: Type.Literal(true),
+  webhookId: Type.String(),
+  secret: Type.String({ description: "Shown only once." }),
+  oldSecretUntil: Type.Optional(
+    Type.String({ format: "date-time", description: "Until then messages are also signed with the old one." }),
+  ),
+});
 export type RotateWebhookSecretResponse = Static<typeof RotateWebhookSecretResponse>;
 
-export const TestWebhookRequest = Type.Object({}, { additionalProperties: false });
+export const TestWebhookRequest = closedObject({});
 
-export const TestWebhookResponse = Type.Object(
-  {
-    ok: Type.Literal(true),
-    webhookId: Type.String(),
-    messageId: Type.String({ description: "The webhook-id of the message." }),
-    accepted: Type.Boolean({ description: "Whether the receiver accepted it." }),
-    latencyMs: Type.Integer(),
-    status: Type.Optional(Type.Integer()),
-    error: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-);
+export const TestWebhookResponse = closedObject({
+  ok: Type.Literal(true),
+  webhookId: Type.String(),
+  messageId: Type.String({ description: "The webhook-id of the message." }),
+  accepted: Type.Boolean({ description: "Whether the receiver accepted it." }),
+  latencyMs: Type.Integer(),
+  status: Type.Optional(Type.Integer()),
+  error: Type.Optional(Type.String()),
+});
 export type TestWebhookResponse = Static<typeof TestWebhookResponse>;
 
-export const SkipEventsRequest = Type.Object(
+export const SkipEventsRequest = closedObject(
   {
     eventId: Type.Optional(
       Type.String({ maxLength: 100, description: "The refused event to leave out; by default every dead one." }),
     ),
   },
-  { additionalProperties: false, examples: [{ eventId: "evt_01977d3e-8c00-7000-8000-000000000003" }] },
+  { examples: [{ eventId: "evt_01977d3e-8c00-7000-8000-000000000003" }] },
 );
 export type SkipEventsRequest = Static<typeof SkipEventsRequest>;
 
-export const SkipEventsResponse = Type.Object(
-  { ...WebhookResponse.properties, skipped: Type.Array(Type.String(), { description: "The events left out." }) },
-  { additionalProperties: false },
-);
+export const SkipEventsResponse = closedObject({
+  ...WebhookResponse.properties,
+  skipped: Type.Array(Type.String(), { description: "The events left out." }),
+});
 export type SkipEventsResponse = Static<typeof SkipEventsResponse>;
 
-export const ReplayEventsRequest = Type.Object(
+export const ReplayEventsRequest = closedObject(
   {
     eventId: Type.Optional(
       Type.String({ maxLength: 100, description: "A refused event; with submissionId, any event of that submission." }),
@@ -178,28 +152,19 @@ export const ReplayEventsRequest = Type.Object(
     pageToken: Type.Optional(Type.String({ maxLength: 4096, description: "Continues a range." })),
   },
   {
-    additionalProperties: false,
     description: "Without any member: every dead event.",
     examples: [{ from: "2026-01-29T10:00:00.000Z", until: "2026-01-29T11:00:00.000Z" }],
   },
 );
 export type ReplayEventsRequest = Static<typeof ReplayEventsRequest>;
 
-export const ReplayEventsResponse = Type.Object(
-  {
-    ok: Type.Literal(true),
-    webhookId: Type.String(),
-    queued: Type.Array(Type.String(), { description: "Refused events that are retried, in their order." }),
-    sent: Type.Integer({ description: "Events that were sent again and accepted." }),
-    failed: Type.Array(
-      Type.Object(
-        { eventId: Type.String(), submissionId: Type.String(), error: Type.String() },
-        { additionalProperties: false },
-      ),
-    ),
-    notTried: Type.Integer({ description: "Left out because an earlier one failed, or time ran out." }),
-    nextPageToken: Type.Optional(Type.String({ description: "There is more in the range." })),
-  },
-  { additionalProperties: false },
-);
+export const ReplayEventsResponse = closedObject({
+  ok: Type.Literal(true),
+  webhookId: Type.String(),
+  queued: Type.Array(Type.String(), { description: "Refused events that are retried, in their order." }),
+  sent: Type.Integer({ description: "Events that were sent again and accepted." }),
+  failed: Type.Array(closedObject({ eventId: Type.String(), submissionId: Type.String(), error: Type.String() })),
+  notTried: Type.Integer({ description: "Left out because an earlier one failed, or time ran out." }),
+  nextPageToken: Type.Optional(Type.String({ description: "There is more in the range." })),
+});
 export type ReplayEventsResponse = Static<typeof ReplayEventsResponse>;
