@@ -170,8 +170,10 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       return { uploadId, field, ...(supersededBy !== undefined && { supersededBy }) };
     }
     case "submission.submitted":
+    case "delivery.restarted":
       return { deliveryId: event.deliveryId };
     case "review.requested":
+    case "review.escalated":
       return { gate: event.gate };
     case "review.approved":
       return {
@@ -184,8 +186,6 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
       const { gate, reasons, fieldReasons } = event;
       return { gate, reasons, ...(fieldReasons && { fieldReasons }) };
     }
-    case "review.escalated":
-      return { gate: event.gate };
     case "review.reassigned": {
       const { ids = [], roles = [], emails = [] } = event.reviewers;
       // Only mails need the addresses.
@@ -196,8 +196,6 @@ export function payloadOf(event: DomainEvent, intake: CompiledIntake): JsonObjec
     case "destination.changed":
       // Without the address: more people can read the history than may know it.
       return { kind: event.kind };
-    case "delivery.restarted":
-      return { deliveryId: event.deliveryId };
     case "delivery.succeeded":
       return { deliveryId: event.deliveryId, ...measured(event.result) };
     case "delivery.failed": {

@@ -1,8 +1,8 @@
 import type { FieldError, FileReference, Json, JsonObject } from "@formbridge/contract";
-import { canonicalJson } from "../hashing.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
 import type { Upload } from "../submission.ts";
 import { type PatchResult, valueAt } from "./apply-patch.ts";
+import { isJsonObject, isSameJson } from "./json-values.ts";
 import { type Place, placesIn } from "./places.ts";
 
 /** `items.3.receipt` and `items.0.receipt` are the same schema field. */
@@ -23,7 +23,7 @@ export function settleFiles(
   for (const place of placesIn(patched.fields, intake)) {
     if (place.rule.file === undefined) continue;
     const known = valueAt(before, place.path);
-    if (known !== undefined && canonicalJson(known) === canonicalJson(place.value)) continue;
+    if (isSameJson(known, place.value)) continue;
     const value = genuine(place, uploads);
     if (value === undefined) problems.push(refused(place, uploads));
     else settled.push({ path: place.path, value });
@@ -41,8 +41,7 @@ function refused({ path: at, value }: Place, uploads: readonly Upload[]): FieldE
   return { path, code: "invalid_value", message, expected: "{ uploadId }" };
 }
 
-export const uploadIdOf = (value: Json): Json | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value.uploadId : undefined;
+export const uploadIdOf = (value: Json): Json | undefined => (isJsonObject(value) ? value.uploadId : undefined);
 
 /** Why an upload of this submission can't be used at a path; undefined if the upload isn't the problem. */
 function reasonAgainst({ uploadId, field, confirmed }: Upload, path: string, own: string): string | undefined {
@@ -71,11 +70,12 @@ function genuine({ path, value }: Place, uploads: readonly Upload[]): Json | und
 }
 
 function referenceOf(value: Json, made: readonly FileReference[]): Json | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const reference = made.find(({ uploadId }) => uploadId === value.uploadId);
-  if (reference === undefined) return undefined;
+  if (!isJsonObject(value)) return undefined;
+  const found = made.find(({ uploadId }) => uploadId === value.uploadId);
+  if (found === undefined) return undefined;
+  const reference = { ...found };
   const isShort = Object.keys(value).length === 1;
-  return isShort || canonicalJson(value) === canonicalJson(reference) ? { ...reference } : undefined;
+  return isShort || isSameJson(value, reference) ? reference : undefined;
 }
 
 function withValues(patched: PatchResult, settled: readonly { path: readonly string[]; value: Json }[]): PatchResult {
