@@ -58,7 +58,7 @@ describe("news", () => {
     server.clock.advance(8 * DAY + 1);
     await server.server.core.operations.sweep();
     await drain(server);
-    expect(told()).toEqual([[ADA, "Time is running out: Travel costs"]]);
+    expect(told()).toEqual([[ADA, "Expiring soon: Travel costs"]]);
   });
 
   it("[NOTICES-ADDRESS] is sent to the person whom the submission was handed to by mail, and who opened it", async () => {

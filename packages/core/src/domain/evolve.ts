@@ -181,7 +181,7 @@ function withoutWarning(submission: Submission): Submission {
 }
 
 function reviewOf(submission: Submission): Review {
-  if (submission.review === undefined) throw new Error("a review was decided that nobody had asked for");
+  if (submission.review === undefined) throw new Error("a review was decided although none had been requested");
   return submission.review;
 }
 
@@ -215,7 +215,7 @@ function approve(
 }
 
 function deliveryOf(submission: Submission): Delivery {
-  if (submission.delivery === undefined) throw new Error("a delivery was reported that nobody had started");
+  if (submission.delivery === undefined) throw new Error("a delivery was reported although none had been started");
   return submission.delivery;
 }
 

@@ -93,7 +93,7 @@ function withHandoff(before: Submission, { decision, actor }: PlanInput): readon
   return resumes ? [{ type: "handoff.resumed", after: before.lastUpdatedBy }, ...decision.events] : decision.events;
 }
 
-/** Since when a human is at it, after this person acted. A declared human doesn't take over: with the token, anyone can claim to be one. */
+/** When a human last took over, now that this person has acted. A declared human doesn't: with the token, anyone can claim to be one. */
 export const takenOver = (
   { lastPerson, humanSince }: Submission,
   { kind, declared }: Pick<Actor, "kind" | "declared">,

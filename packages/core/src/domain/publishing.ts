@@ -41,7 +41,7 @@ export function publishing(
 ): Publishing | undefined {
   if (stored.state !== "finalized" || !isPublished(intake.definition)) return undefined;
   if (after.erasedAt !== undefined) return before.erasedAt === undefined ? { status: "erased" } : undefined;
-  // A record that lost a file of an erased person is a changed record.
+  // Erasing a person may remove files from the record, which changes it.
   if (before.state === "finalized" && before.fields === after.fields) return undefined;
   return { status: "live", content: publishedContent(stored, intake) };
 }

@@ -145,13 +145,13 @@ interface Common {
   lastUpdatedBy: Actor;
   /** The agent or human who last acted or read; the system and operators don't count. */
   lastPerson?: Person;
-  /** When a human with a link or an API key last took over from an agent; absent while an agent is at it. */
+  /** When a human with a link or an API key last took over from an agent; absent while an agent works on it. */
   humanSince?: Instant;
   /** When a token or session was last used to read, as far as audits are written. */
   lastUsedAt?: Instant;
   /** The country that it was created in, if known. */
   createdIn?: string;
-  /** The last incidents about it, and what they did to its tokens. */
+  /** The last incidents about this submission, and what they did to its tokens. */
   incidents?: { incidentId: string; at: Instant; response?: "revoke" | "reissue" }[];
   ttlMs: number;
   expiresAt: Instant;

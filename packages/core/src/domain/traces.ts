@@ -53,7 +53,7 @@ function withoutActor(value: unknown, sought: SoughtActor): unknown {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) => {
       if (name === FIELD_VALUES) return [[name, inner]];
-      // A rejection always has reasons, if only none.
+      // A rejection must have `reasons`, so empty the list instead of removing it.
       if (wrote && WORDS.has(name)) return name === "reasons" ? [[name, []]] : [];
       if (LISTS_OF_NAMES.has(name) && Array.isArray(inner)) return [[name, inner.filter((id) => id !== sought.id)]];
       return [[name, withoutActor(inner, sought)]];

@@ -10,9 +10,9 @@
  *             needs_review ──▶ approved ─────────────────────┘
  *                  │
  *                  ▼
- *              rejected ──▶ in_progress (mended), submitted (as it is)
+ *              rejected ──▶ in_progress (corrected), submitted (unchanged)
  *
- *   any state that is no end ──▶ cancelled;   any editable state ──▶ expired
+ *   any state that isn't final ──▶ cancelled;   any editable state ──▶ expired
  */
 import { EDITABLE_STATES, type SubmissionState } from "@formbridge/contract";
 

@@ -10,7 +10,7 @@ import { requirePrincipal } from "./identity/authenticate.ts";
 import { nextPage, openPage } from "./read/paging.ts";
 import type { OperationResponse } from "./read/response.ts";
 
-/** For erasures that nobody asked for by name, or that the erased asked for themselves. */
+/** Recorded instead of a person: for the operator's commands, and for actors who erase themselves. */
 const ERASURE = { kind: "system", id: "erasure" } as const;
 
 /** Erases everything about one actor, page by page: each call does a bounded part and says where the next one starts. */

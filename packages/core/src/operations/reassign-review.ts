@@ -41,7 +41,7 @@ export async function reassignReview(
     },
     body(shown) {
       const { reviewState } = reviewOf(shown.submission, shown.intake);
-      if (reviewState === undefined) throw new Error("a review was reassigned that nobody had asked for");
+      if (reviewState === undefined) throw new Error("a review was reassigned although none had been requested");
       return { ...markOf(shown), reviewState };
     },
   });

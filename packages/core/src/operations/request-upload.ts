@@ -45,7 +45,7 @@ export async function requestUpload(
       return decision;
     },
     body(shown) {
-      if (granted === undefined) throw new Error("an upload was recorded that nobody signed");
+      if (granted === undefined) throw new Error("an upload was recorded without signing its URLs");
       const { upload, signed } = granted;
       const { accept = [], maxBytes = 0 } = shown.intake.ruleAt(shown.intake.pathOf(upload.field)).file ?? {};
       const most = Math.min(maxBytes, deps.uploads?.maxBytes ?? maxBytes);

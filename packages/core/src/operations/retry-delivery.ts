@@ -27,7 +27,7 @@ export async function retryDelivery(
     decide: decideRetryDelivery,
     body(shown) {
       const { delivery } = shown.submission;
-      if (delivery === undefined) throw new Error("a delivery was retried that nobody had started");
+      if (delivery === undefined) throw new Error("a delivery was retried although none had been started");
       return { ...markOf(shown), deliveryState: deliveryState(delivery) };
     },
   });

@@ -112,7 +112,7 @@ function checkedSecret(secret: string | undefined): string | undefined {
   const bytes = Buffer.from(base64, "base64");
   const isWhole = bytes.toString("base64").replace(/=+$/, "") === base64.replace(/=+$/, "");
   if (!isWhole || bytes.length < MIN_SECRET_BYTES || bytes.length > MAX_SECRET_BYTES) {
-    throw new ContractError("bad_request", "secret must be whsec_ and 24 to 64 bytes in base64.");
+    throw new ContractError("bad_request", "secret must be whsec_ followed by 24 to 64 bytes in base64.");
   }
   return secret;
 }

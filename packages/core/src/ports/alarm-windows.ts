@@ -10,7 +10,7 @@ export interface Mark {
   atMost: number;
 }
 
-/** Sliding windows of alarms, counted by all instances together. Only counts are exact up to `atMost`; nothing here lasts. */
+/** Sliding windows of alarms, counted by all instances together. Counts are exact up to `atMost`. Nothing is durable. */
 export interface AlarmWindows {
   /**
    * Adds each mark to its window, then returns for each mark how many different members its window has, this one included, that

@@ -46,8 +46,8 @@ export interface Backend {
   secretChecks: SecretChecks;
   sealedRows: SealedRows;
   /**
-   * A store that one process has to itself counts, which takes a scan: ask once and keep count. A shared one estimates from
-   * statistics and a sample, at the same cost however much it holds (`isShared`).
+   * Not shared (`isShared`): exact, but takes a scan, so call it once and keep count from then on. Shared: estimated from
+   * statistics and a sample, at the same cost for any size.
    */
   sizes(): Promise<StoreSizes>;
   isShared: boolean;

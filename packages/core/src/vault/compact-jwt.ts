@@ -2,7 +2,7 @@ import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { NamedKey } from "./secrets.ts";
 
 /**
- * Verifies a token that one of our keys signed, in the one spelling that we issue, and answers which key it was. Base64 decoders ignore
+ * Verifies a token that one of our keys signed, in the one spelling that we issue, and returns that key. Base64 decoders ignore
  * padding and the unused bits of the last character, so without this check several texts would pass for the same signature.
  */
 export async function verifyCompactJwt<Payload>(
@@ -18,7 +18,7 @@ export async function verifyCompactJwt<Payload>(
     return key.bytes;
   };
   const { payload } = await jwtVerify<Payload>(token, keyOf, { algorithms: ["HS256"], ...options });
-  if (key === undefined) throw new Error("no key was asked for");
+  if (key === undefined) throw new Error("the token was verified without a key");
   return { payload, key };
 }
 

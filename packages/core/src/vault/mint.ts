@@ -6,7 +6,7 @@ const PROCESS = randomUUID();
 
 /** Makes ids, which are time-ordered, and secrets, which never are. */
 export interface Randomness {
-  /** Names this process in what it holds for a while; another one with every start. */
+  /** Identifies this process in its leases; new with every start. */
   process: string;
   newId(prefix: "sub" | "evt" | "upl" | "dlv" | "key" | "hof" | "whk" | "inc" | "blk"): string;
   /** `rtok_` and 32 random bytes. */

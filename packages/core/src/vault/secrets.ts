@@ -1,14 +1,14 @@
 import { createHash, hkdfSync } from "node:crypto";
 
-/** One key with a name that can be stored beside what it made. */
+/** A key with an id that can be stored beside what was sealed or signed with it. */
 export interface NamedKey {
   id: string;
   bytes: Buffer;
 }
 
 /**
- * Derives the keys for one purpose from the server's secrets, newest first. The first makes, all of them open: a secret is
- * rotated by putting a new one in front.
+ * Derives the keys for one purpose from the server's secrets, newest first. The first one seals and signs, all of them open and
+ * verify: to rotate a secret, put a new one in front.
  */
 export function deriveKeys(secrets: readonly string[], purpose: string): [NamedKey, ...NamedKey[]] {
   const [newest, ...older] = secrets.map((secret) => deriveKey(secret, purpose));

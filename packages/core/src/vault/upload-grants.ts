@@ -4,7 +4,7 @@ import type { Instant } from "../domain/instant.ts";
 import { verifyCompactJwt } from "./compact-jwt.ts";
 import { deriveKeys } from "./secrets.ts";
 
-/** What one signed URL is good for: this file, done this way, as large and of the type that was announced, until then. */
+/** What a signed URL allows: one use of one file, with the announced size and type, until it expires. */
 export interface UploadGrant {
   tenant: string;
   submissionId: string;
@@ -17,7 +17,7 @@ export interface UploadGrant {
 
 export interface UploadGrants {
   sign(grant: UploadGrant): Promise<string>;
-  /** Throws a `forbidden` for what we did not sign, or signed for something else. Its time is for the caller to judge. */
+  /** Throws `forbidden` if we didn't sign it, or signed it for another use. Doesn't check `expiresAt`. */
   open(token: string, expected: Pick<UploadGrant, "uploadId" | "use">): Promise<UploadGrant>;
 }
 

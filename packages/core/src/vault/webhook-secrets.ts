@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { deriveKeys } from "./secrets.ts";
 
-/** What the deliveries of an intake are signed with when its definition names no secret: newest first, one for each secret of the server. */
+/** Signing secrets for intakes whose definition names none: newest first, one for each secret of the server. */
 export type WebhookSecrets = (of: { tenant: string; intakeId: string }) => readonly string[];
 
-/** More intakes than that have theirs derived each time. */
+/** Cached for this many intakes; for more, secrets are derived on each use. */
 const MAX_KNOWN = 1_000;
 
 export function createWebhookSecrets(secrets: readonly string[]): WebhookSecrets {

@@ -18,7 +18,7 @@ const rule = (threshold: number, windowMs: number): AlarmRule => ({ threshold, w
 
 /**
  * By default an alarm only records and notifies: a response that hits the wrong person costs more than a late one.
- * `dormant_token` and `agent_after_handoff` have a time only; `country_changed` needs a source of countries.
+ * `dormant_token` and `agent_after_handoff` only use `windowMs`; `country_changed` needs a source of countries.
  */
 export const DEFAULT_ALARMS: Required<AlarmRules> = {
   token_shared: rule(3, 5 * MINUTE),
@@ -32,7 +32,7 @@ export const DEFAULT_ALARMS: Required<AlarmRules> = {
   agent_after_handoff: rule(0, MINUTE),
 };
 
-/** Signals of shorter idle times, and of longer ones after a hand-off, aren't even collected. */
+/** Limits for `windowMs` of `dormant_token` and `agent_after_handoff`: no signals are collected beyond them. */
 export const MIN_DORMANT_MS = HOUR;
 export const MAX_AFTER_HANDOFF_MS = HOUR;
 
@@ -62,7 +62,7 @@ const PLURAL: Partial<Record<AlarmKind, string>> = {
   expired_tokens_probed: "more than one token: everybody may open an expired link",
 };
 
-/** Why a rule's threshold or time makes no sense; undefined if both do. */
+/** What an invalid threshold or time would have to be; undefined if both are valid. */
 export function ruleProblem(kind: AlarmKind, { threshold, windowMs }: AlarmRule): string | undefined {
   if (kind === "dormant_token" && windowMs < MIN_DORMANT_MS) return "a dormant time of at least an hour";
   if (kind === "agent_after_handoff" && windowMs > MAX_AFTER_HANDOFF_MS) return "a time of at most an hour";
@@ -72,7 +72,7 @@ export function ruleProblem(kind: AlarmKind, { threshold, windowMs }: AlarmRule)
   return threshold < 1 ? PLURAL[kind] : undefined;
 }
 
-/** Why an alarm can't have these responses; undefined if it can. */
+/** What invalid responses would have to be; undefined if they are valid. */
 export function responsesProblem(kind: AlarmKind, responses: readonly AlarmResponse[]): string | undefined {
   if (new Set(responses).size < responses.length) return "each response once";
   if (responses.includes("revoke") && responses.includes("reissue")) return "either revoke or reissue, not both";

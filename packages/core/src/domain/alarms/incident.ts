@@ -11,13 +11,13 @@ interface Handled {
 
 export type ResponseOutcome = IncidentView["responses"][number];
 
-/** An alarm that tripped. `cause` and `number` are unique together, so that instances that see one attack raise it once. */
+/** An alarm that tripped. `cause` and `number` are unique together, so several instances raise one attack only once. */
 export interface Incident {
   incidentId: string;
   tenant: string;
   /** Hash of the alarm and its subject. */
   cause: Hash;
-  /** Of the incidents with this cause. */
+  /** Counts the incidents with this cause, from 1. */
   number: number;
   revision: number;
   kind: AlarmKind;
@@ -102,7 +102,7 @@ export function raise(signal: Signal, { rule, count, previous, incidentId, block
   };
 }
 
-/** The incident with its last evidence; undefined while that is recent enough, so that an attack isn't a write a second. */
+/** The incident with a new `lastSeenAt`; undefined if the stored one is recent enough, so that an attack doesn't cause constant writes. */
 export function seenAgain(incident: Incident, at: Instant): Incident | undefined {
   if (incident.state === "closed" || at - incident.lastSeenAt < quietMs(incident) / 2) return undefined;
   return { ...incident, lastSeenAt: at, revision: incident.revision + 1 };

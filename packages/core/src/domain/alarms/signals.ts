@@ -6,11 +6,11 @@ import type { FailedUse } from "../tokens/audit-payloads.ts";
 import { isEditable } from "../transitions.ts";
 import { type AlarmRule, MAX_AFTER_HANDOFF_MS, MIN_DORMANT_MS } from "./alarm.ts";
 
-/** What the history of a submission records about a call, or would if there were one. */
+/** What alarms see of a call, whether or not it found a submission. */
 export interface Observation {
   at: Instant;
-  /** `unknown`: no such token. `lapsed`: it has expired or was revoked. */
-  outcome: "used" | "lapsed" | "conflict" | "unknown";
+  /** `unknown`: no such token. `ended`: it has lapsed or was revoked. */
+  outcome: "used" | "ended" | "conflict" | "unknown";
   /** The submission before the call. */
   submission?: Submission;
   tokenHash?: Hash;
@@ -29,7 +29,7 @@ export interface Evidence {
   address?: string;
 }
 
-/** One piece of evidence for one alarm. `member` is counted once per window; `figure` is what was measured instead. */
+/** One piece of evidence for one alarm. Alarms that count use `member`, once per window; alarms that measure use `figure`. */
 export interface Signal {
   kind: AlarmKind;
   tenant: string;
@@ -42,11 +42,11 @@ export interface Signal {
   definition?: Hash;
 }
 
-/** Refusals that mean that a token's time was over. A stale token of an open submission is a conflict instead. */
-const LAPSED = new Set<FailedUse>(["ttl_elapsed", "expired", "admin_revoked"]);
-export const hasLapsedUse = (reason: FailedUse): boolean => LAPSED.has(reason);
+/** Refusals that mean that the token had lapsed or was revoked. A stale token of an open submission is a conflict instead. */
+const ENDED = new Set<FailedUse>(["ttl_elapsed", "expired", "admin_revoked"]);
+export const isEndedUse = (reason: FailedUse): boolean => ENDED.has(reason);
 
-/** What a call says about each alarm. `unique` makes members of alarms that count every event. */
+/** The signals that a call gives to each alarm. `unique` generates the members of alarms that count every call. */
 export function signalsOf(
   seen: Observation,
   { unique, operator }: { unique: () => string; operator: string },
@@ -84,7 +84,7 @@ export function signalsOf(
   switch (seen.outcome) {
     case "unknown":
       return [...enumerated, ...ofAddress("failed_lookups", unique())];
-    case "lapsed":
+    case "ended":
       return [
         ...enumerated,
         ...ofToken("expired_token_reused", unique()),

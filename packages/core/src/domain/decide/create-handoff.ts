@@ -42,7 +42,10 @@ export function decideCreateHandoff(
   }
   if (context.others.length >= MAX_KNOWN) {
     return refuse(
-      conflict(submission, `The submission was handed over ${MAX_KNOWN} times; that is enough for a while.`),
+      conflict(
+        submission,
+        `The submission has ${MAX_KNOWN} hand-offs, which is the most that are kept. Wait until old ones are removed.`,
+      ),
     );
   }
   if (context.others.filter((other) => statusOf(other, submission, context) === "open").length >= MAX_OPEN) {

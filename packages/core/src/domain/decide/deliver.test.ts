@@ -26,7 +26,7 @@ const fail =
 const cancel: Parameters<Scene["when"]>[0] = (submission, context) => decideCancel(submission, {}, context);
 
 describe("a delivery", () => {
-  it("[TOKENS-ROTATE] the one that finalizes rotates the token, an attempt and a failure do not", () => {
+  it("[TOKENS-ROTATE] rotates the token when it finalizes, not with an attempt or a failure", () => {
     const sent = submitted();
     expect(sent.submission).toMatchObject({
       state: "submitted",

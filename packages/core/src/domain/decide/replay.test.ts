@@ -17,7 +17,7 @@ function replayed(submission: Submission, refs: readonly KeyRef[]): { after: Sub
 }
 
 describe("[AUDIT-F20] the count of a replay", () => {
-  it("counts each key for itself, also several at once", () => {
+  it("counts each key separately, also when several are replayed at once", () => {
     const [create, one, other] = [key("create", "a"), key("submit", "a"), key("setFields", "a")];
     const first = replayed(untouched, [create, one, create, other, one]);
     expect(first.numbers).toEqual([1, 1, 2, 1, 2]);

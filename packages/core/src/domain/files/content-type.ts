@@ -119,6 +119,6 @@ export function misfit(
     return { type, why: `is ${type}, not ${plainType(announced)}` };
   if (!accept.some((pattern) => accepts(pattern, type))) return { type, why: `is ${type}` };
   const runs = RUNS.has(canonical(type)) || content.markup !== undefined;
-  if (runs && !names(accept, type)) return { type, why: `is ${type}, which may act in a browser` };
+  if (runs && !names(accept, type)) return { type, why: `is ${type}, which a browser may execute` };
   return undefined;
 }

@@ -3,7 +3,7 @@
  *
  *   link issued ──▶ open ──(opened: a separate session for each browser)──▶ open
  *                    │
- *                    ├──▶ spent     a magic link's code was used, or tried too often; a direct link's token was rotated
+ *                    ├──▶ spent     a magic link's code was used, or entered wrongly too often; a direct link's token was rotated
  *                    ├──▶ expired   its time is over
  *                    └──▶ revoked   explicitly, or with the submission's tokens
  *
@@ -58,9 +58,9 @@ export function sessionOverError(
   reason: "ttl_elapsed" | "handoff_revoked" | "code_spent",
 ): ContractError {
   const words = {
-    ttl_elapsed: "The hand-off's time is over.",
+    ttl_elapsed: "The hand-off has expired.",
     handoff_revoked: "The hand-off was revoked.",
-    code_spent: "The code was used, or tried too often.",
+    code_spent: "The code was already used, or entered wrongly too often.",
   };
   return new ContractError("token_expired", words[reason], {
     about: { submissionId: about.submissionId },
@@ -111,7 +111,7 @@ export function actorOfSession(handoff: Handoff, given: Actor | undefined, fallb
 
 /** Only someone with the link learns who it is for: the page asks which of these they are. */
 function whoIsThere(allowedActors: readonly Actor[]): ContractError {
-  const message = "actor is needed: this hand-off is for several.";
+  const message = "actor is needed: this hand-off is for several people.";
   const expected = allowedActors.map(({ kind, id, name }) => ({ kind, id, ...(name !== undefined && { name }) }));
   return new ContractError("bad_request", message, {
     fields: [{ path: "actor", code: "required", message, expected }],

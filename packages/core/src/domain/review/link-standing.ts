@@ -72,9 +72,9 @@ export const ASK_FOR_LINK: NextAction = {
 };
 
 const WORDS = {
-  link_spent: "You have decided by this link; it works once.",
-  review_decided: "This was decided without you, or has changed since the link was sent.",
-  ttl_elapsed: "The link's time is over. Who runs the intake can ask you anew.",
+  link_spent: "You have already decided with this link. It works only once.",
+  review_decided: "The gate was decided without you, or the submission has changed since the link was sent.",
+  ttl_elapsed: "The link has expired. Ask whoever runs the intake for a new one.",
 };
 
 function over(

@@ -41,7 +41,7 @@ export function tokenAudit(moved: TokenMoved): AuditLine[] {
     : [...lines, { type: "token.handed_off", payload: handedOffPayload(use, changes.from, changes.to) }];
 }
 
-/** From an agent to a human or back. The first one to act takes over from nobody. */
+/** From an agent to a human or back. The first actor doesn't take over from anyone. */
 export function handsOff(from: Person | undefined, to: Person | undefined): { from: Person; to: Person } | undefined {
   return from === undefined || to === undefined || from.kind === to.kind ? undefined : { from, to };
 }

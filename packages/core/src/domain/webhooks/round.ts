@@ -33,7 +33,7 @@ export function queuesOf(page: FeedPage, { ahead, blocked }: WebhookProgress): F
   return [...Map.groupBy(open, ({ event }) => event.submissionId).values()];
 }
 
-/** Whether the position has passed it; before that, it is still read from the feed. */
+/** Whether the feed position has passed the queue's first event; before that, the event is still read from the feed. */
 const isPassed = ({ from }: BlockedQueue, position: FeedPosition): boolean =>
   !("position" in from) || from.position <= position;
 

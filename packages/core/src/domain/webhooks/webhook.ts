@@ -5,7 +5,7 @@ import type { FeedPosition } from "./feed.ts";
 
 export interface WebhookSecret {
   sealed: Sealed;
-  /** Set once replaced: until then it still signs beside the newer ones. */
+  /** Set once the secret is replaced: up to this time it still signs beside the newer ones. */
   until?: Instant;
 }
 

@@ -122,7 +122,7 @@ async function carryOut(context: Context, incident: Incident, response: AlarmRes
   }
 }
 
-/** Done with the event. */
+/** The commit that wrote the event has revoked or reissued the tokens already; this only reports what it did. */
 async function tokensMoved(context: Context, { tenant, evidence, incidentId }: Incident): Promise<Outcome> {
   const { submissionId } = evidence;
   const found = submissionId === undefined ? undefined : await loadSubmission(context, { tenant, submissionId });

@@ -134,7 +134,7 @@ describe("watch", () => {
         if (minute % 60 === 0)
           tell({
             at,
-            outcome: "lapsed",
+            outcome: "ended",
             tokenHash: `old-${hour}`,
             submission: submissionOf(`old-${hour}`),
             network: "office",

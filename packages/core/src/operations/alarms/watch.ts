@@ -28,7 +28,7 @@ export interface Tripped {
  */
 export interface Watch {
   observe(seen: Observation): void;
-  /** The signals since the last time whose alarms tripped, one per alarm and subject. If counting fails, they are kept. */
+  /** Counts the signals since the last call; returns those whose alarms tripped, one per alarm and subject. Keeps them if counting fails. */
   evaluate(): Promise<Tripped[]>;
   /** Reads the blocks, which other instances may have changed. */
   refreshBlocks(): Promise<void>;

@@ -119,7 +119,7 @@ describe("audit notes", () => {
     for (let n = 0; n < 10; n++) trail.note(noteOf("sub_1", { ipAddress: `late address ${n}` }));
     for (let n = 0; n < 5_000; n++) trail.note(noteOf(`sub_other_${n}`));
     expect(counted("lost")).toBe(1);
-    await expect(trail.flush()).rejects.toThrow("1 audit notes found no room");
+    await expect(trail.flush()).rejects.toThrow("1 audit notes didn't fit");
     const bare = events().find(({ payload }) => payload?.ipAddress === undefined && payload?.count === 10);
     expect(bare?.submissionId).toBe("sub_1");
     expect(counted("written")).toBe(many + 10 + 4_999);

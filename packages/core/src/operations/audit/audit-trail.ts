@@ -144,7 +144,7 @@ export function createAuditTrail(deps: Deps): AuditTrail {
       );
       const dropped = lost;
       lost = 0;
-      if (dropped > 0) failures.push(new Error(`${dropped} audit notes found no room in memory and are lost`));
+      if (dropped > 0) failures.push(new Error(`${dropped} audit notes didn't fit into memory and were lost`));
       if (failures.length > 0) throw new AggregateError(failures, `audit notes: ${failures.map(String).join("; ")}`);
     },
   };

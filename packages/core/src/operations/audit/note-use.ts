@@ -1,5 +1,5 @@
 import type { EventActor } from "@formbridge/contract";
-import { hasLapsedUse, type Observation } from "../../domain/alarms/signals.ts";
+import { isEndedUse, type Observation } from "../../domain/alarms/signals.ts";
 import type { Handoff, Session } from "../../domain/handoffs/handoff.ts";
 import type { Submission } from "../../domain/submission.ts";
 import { accessedPayload, conflictPayload, type FailedUse } from "../../domain/tokens/audit-payloads.ts";
@@ -86,7 +86,7 @@ export function noteFailedUse(context: Context, use: Use, reason: FailedUse): vo
   context.facts.failure = reason;
   if (use.found.token === undefined && use.found.session === undefined) return;
   context.auditTrail.note(noteOf(use, accessedPayload(useOf(context, use), reason)));
-  if (hasLapsedUse(reason)) observe(context, use, { outcome: "lapsed" });
+  if (isEndedUse(reason)) observe(context, use, { outcome: "ended" });
 }
 
 /** Written before the refusal is returned, so that it survives a crash after that. */

@@ -24,7 +24,7 @@ export const destinationOf = (sealer: Sealer, submission: Submission, intake: Co
 /** Refuses a callback that isn't registered in this process: every delivery to it would fail. */
 export function refuseUnservable({ courier }: Deps, destination: Destination): void {
   if (destination.kind !== "callback" || courier.serves?.(destination) !== false) return;
-  const message = `destination.name is no callback of this process: ${destination.name}`;
+  const message = `destination.name isn't a callback registered in this process: ${destination.name}`;
   throw new ContractError("invalid", `The destination can't be used: ${message}.`, {
     fields: [{ path: "destination.name", code: "invalid_value", message }],
   });

@@ -22,7 +22,7 @@ export async function awaitFirstDelivery(context: Context, waiting: Waiting): Pr
   const notifier = createNotifier();
   const unsubscribe = context.deps.wakeups.subscribe(submission.submissionId, notifier.notify);
   try {
-    // The store's clock decides, and may be slower than this process's; but nobody waits for it forever.
+    // The store's clock decides. In case it runs much slower than this process's, give up by our own clock.
     const giveUp = performance.now() + 2 * (until - waiting.now);
     while (true) {
       const found = await loadSubmission(context, submission);

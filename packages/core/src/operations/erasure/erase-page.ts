@@ -52,10 +52,10 @@ export async function erasePage(
 ): Promise<ErasurePage> {
   const report = newReport();
   if (after === "") {
-    // First, so that nothing new is written with them.
+    // First, so that nothing new is written with the actor's API keys.
     await eraseKeys(context, erasure, report);
     await findConfigured(context, erasure, report);
-    // Reads by the actor that wait to be written would be written later.
+    // Write pending read audits now; otherwise the actor's would be written after the erasure.
     await context.auditTrail.flush();
   }
   if (after.startsWith(ARCHIVE)) return await archivePage(context, erasure, { after, limit, report });

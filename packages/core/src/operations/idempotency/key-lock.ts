@@ -18,9 +18,9 @@ export interface KeyLock {
   acquire(key: ScopedKey): Promise<void>;
   /** Undefined if another write under the idempotency key blocked the commit: load again. */
   unlessHeld<Result>(commit: () => Promise<Result>): Promise<Result | undefined>;
-  /** What it had to wait for so far, if anything. */
+  /** What the request had to wait for so far, if anything. */
   contention(): Contention | undefined;
-  /** Once there is a record nobody has to wait: let the next one in. */
+  /** Lets the next request in. Call it as soon as there is a record, because nobody has to wait then. */
   release(): void;
 }
 
@@ -30,7 +30,7 @@ export interface Contention {
   lockHolder: string;
 }
 
-/** If the queue is full, checks for the record become rarer: the first after this long, this many in total. */
+/** While the queue is full, the pauses between checks for the record grow from this; about this many checks in total. */
 const FIRST_LOOK_MS = 10;
 const LOOKS = 40;
 

@@ -48,7 +48,7 @@ interface KeyWriteInput {
   submission: Submission;
   intake: CompiledIntake;
   now: number;
-  /** Until then the response may still be replaced. */
+  /** The response may still be replaced until this time. */
   answerBy?: Instant;
   /** Tests may use a shorter time to live. */
   ttlMs?: number;

@@ -222,7 +222,7 @@ export async function loadSession(
   key?: KeyRef,
 ): Promise<Loaded> {
   if (!SESSION.test(text)) {
-    const words = "The session is malformed: sess_ and 43 characters.";
+    const words = "The session is malformed. It must be sess_ followed by 43 characters.";
     throw new ContractError("token_invalid", words, { reason: "malformed", nextActions: [NEW_LINK] });
   }
   await refuseGuesser(deps, caller);

@@ -35,7 +35,7 @@ export async function withReviewLink<T>(
 ): Promise<T> {
   const { deps, catalog } = context;
   if (!WELL_FORMED.test(secret)) {
-    const words = "The review link is malformed: rvw_ and 43 characters.";
+    const words = "The review link is malformed. It must be rvw_ followed by 43 characters.";
     throw new ContractError("token_invalid", words, { reason: "malformed", nextActions: [ASK_FOR_LINK] });
   }
   await context.watch.refuseBlocked(caller);
@@ -45,7 +45,7 @@ export async function withReviewLink<T>(
   if (link === undefined || loaded.submission === undefined) {
     context.watch.observe({ at: now, outcome: "unknown", ...networkFor(caller) });
     await countFailedLookup(deps, caller);
-    const words = "The review link is not known.";
+    const words = "The review link is unknown.";
     throw new ContractError("token_invalid", words, { reason: "unknown", nextActions: [ASK_FOR_LINK] });
   }
   const submission = openRow(deps.sealer, loaded.submission);

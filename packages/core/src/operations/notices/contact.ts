@@ -7,8 +7,8 @@ import { isSameActor } from "../identity/actors.ts";
 import { openNote } from "../links/handoff-links.ts";
 
 /**
- * The address for notices about a submission: of whoever submitted it or last worked on it; else of whom it was handed
- * to by mail and who opened it; else of its creator. Undefined if nobody has a verified address.
+ * The address for notices about a submission: of whoever submitted it or last worked on it; else of whoever opened the
+ * link mailed to them; else of its creator. Undefined if nobody has a verified address.
  */
 export async function contactOf({ deps }: Context, submission: Submission): Promise<string | undefined> {
   const { submittedBy, lastUpdatedBy, createdBy, submissionId } = submission;

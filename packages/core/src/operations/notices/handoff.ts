@@ -20,13 +20,13 @@ const MAX_LISTED = 20;
 /** The mail with a link or code. Opening the link doesn't use it up: the page asks first. */
 export function handoffLetter({ intake, url, code, message, missing, isOwn, ...times }: HandedOver): Letter {
   const more = missing.length > MAX_LISTED ? [`and ${missing.length - MAX_LISTED} more`] : [];
-  const says = code === undefined ? "Open this link to go on" : "Open this link and enter your e-mail address";
+  const says = code === undefined ? "Open this link to continue" : "Open this link and enter your e-mail address";
   return {
-    subject: isOwn ? `Your link to go on with: ${intake}` : `A form is waiting for you: ${intake}`,
+    subject: isOwn ? `Your link to continue: ${intake}` : `A form is waiting for you: ${intake}`,
     parts: [
       isOwn
-        ? `You asked for this link to go on with the form "${intake}" later.`
-        : `Somebody has prepared the form "${intake}" and asks you to go on with it.`,
+        ? `You asked for this link to continue the form "${intake}" later.`
+        : `Somebody has prepared the form "${intake}" and asks you to continue it.`,
       ...(message === undefined ? [] : [`They write:\n${message}`]),
       ...(missing.length === 0 ? [] : ["Still missing:", { list: [...missing.slice(0, MAX_LISTED), ...more] }]),
       { link: url, says },

@@ -16,21 +16,21 @@ export const rejectionLetter = ({
   parts: [
     `Your submission of ${intake} was not approved. The reviewer says:`,
     { list: why.reasons },
-    `You can change it and submit it again until ${toIso(why.until)}, the way you filled it in. It is ${submissionId}.`,
+    `Until ${toIso(why.until)} you can change it and submit it again, where you filled it in. Its id is ${submissionId}.`,
   ],
 });
 
 /** To the submitter: it is finalized. */
 export const finishedLetter = ({ intake, submissionId }: About): Letter => ({
   subject: `Done: ${intake}`,
-  parts: [`Your submission of ${intake} is complete. There is nothing left to do. It was ${submissionId}.`],
+  parts: [`Your submission of ${intake} is complete. There is nothing left to do. Its id is ${submissionId}.`],
 });
 
 /** To the person who should continue: it will expire soon. */
 export const expiryLetter = ({ intake, submissionId, until }: About & { until: Instant }): Letter => ({
-  subject: `Time is running out: ${intake}`,
+  subject: `Expiring soon: ${intake}`,
   parts: [
-    `A submission of ${intake} is still open. It ends by itself at ${toIso(until)}, and what is filled in is lost then.`,
-    `It is ${submissionId}.`,
+    `A submission of ${intake} is still open. It expires at ${toIso(until)}, and the answers in it are lost then.`,
+    `Its id is ${submissionId}.`,
   ],
 });

@@ -12,7 +12,7 @@ export interface Asked {
 
 const howTo = ({ url, expiresAt }: Asked): Letter["parts"] => [
   { link: url, says: "See what was submitted, and decide" },
-  `The link is yours alone and decides once, until ${toIso(expiresAt)}. Do not pass it on.`,
+  `The link is only for you and works for one decision, until ${toIso(expiresAt)}. Do not pass it on.`,
 ];
 
 /** To a reviewer: a gate is waiting. */
@@ -20,7 +20,7 @@ export const reviewLetter = (asked: Asked): Letter => ({
   subject: `Your review is needed: ${asked.intake}`,
   parts: [
     `A submission of ${asked.intake} waits for your decision at ${asked.gate}.`,
-    `It is ${asked.submissionId}, and waits since ${toIso(asked.requestedAt)}.`,
+    `Its id is ${asked.submissionId}. It has been waiting since ${toIso(asked.requestedAt)}.`,
     ...howTo(asked),
   ],
 });
@@ -30,7 +30,7 @@ export const escalationLetter = (asked: Asked): Letter => ({
   subject: `A review is overdue: ${asked.intake}`,
   parts: [
     `A submission of ${asked.intake} has waited for a decision at ${asked.gate} since ${toIso(asked.requestedAt)}. You may decide now.`,
-    `It is ${asked.submissionId}.`,
+    `Its id is ${asked.submissionId}.`,
     ...howTo(asked),
   ],
 });

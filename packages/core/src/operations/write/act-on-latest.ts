@@ -37,5 +37,5 @@ export async function actOnLatest(
     const { committed, after } = await commitDecision(context.deps, { operation, actor, before, now, intake, ...act });
     if (committed.kind === "committed") return { found, after };
   }
-  throw new Error(`${operation}: ${where.submissionId} found no quiet moment`);
+  throw new Error(`${operation}: ${where.submissionId} lost ${MAX_TRIES} races`);
 }

@@ -77,7 +77,7 @@ interface Made {
 
 function record<Body extends object>(attempt: Attempt<Body>, made: Made) {
   const { context, call, found, key } = attempt;
-  if (key === undefined) throw new Error("an answer is recorded only under a key");
+  if (key === undefined) throw new Error("a response is recorded only under an idempotency key");
   const refusal = refusalOf(attempt, made.decision, made.after);
   return keyWrite(context.deps, {
     ...key,

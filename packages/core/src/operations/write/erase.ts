@@ -70,7 +70,8 @@ async function archive(context: Context, { submission, now, intake }: LoadedSubm
   const { deps } = context;
   const { archive: place, settings } = deps;
   const { submissionId, tenant, intakeId } = submission;
-  if (place === undefined) throw new Error(`${submissionId} is to be archived, and this server has no archive`);
+  if (place === undefined)
+    throw new Error(`${submissionId} must be archived before it is erased, but this server has no archive`);
   const events = await wholeHistory(deps, submission);
   if (events.some(({ type }) => type === "submission.erased")) return false;
   const { ok: _, ...record } = recordOf({ submission, intake, now, policy: settings.policy }, "all");
