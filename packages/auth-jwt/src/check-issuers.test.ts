@@ -42,14 +42,14 @@ it.each([
   [[{ ...GOOD, tenant: "No" }], "0.tenant"],
   [[{ ...GOOD, actor: { kind: "system" } }], "0.actor.kind"],
   [[{ ...GOOD, jwksUri: undefined }], "0.jwksUri"],
-  [[{ ...GOOD, jwksFile: "keys.json" }], "0.jwksUri or jwksFile is needed, one of them"],
+  [[{ ...GOOD, jwksFile: "keys.json" }], "0.jwksUri or jwksFile is needed, but not both"],
   [[{ ...GOOD, jwksUri: "jwks" }], "0.jwksUri must be a URL"],
   [[{ ...GOOD, jwksUri: "http://id.example/jwks" }], "0.jwksUri must be https, or http on loopback"],
   [[{ ...GOOD, jwksUri: "http://127.0.0.1.evil.example/" }], "0.jwksUri must be https, or http on loopback"],
   [[{ ...GOOD, jwksUri: "file:///etc/passwd" }], "0.jwksUri must be https, or http on loopback"],
-  [[{ ...GOOD, jwksUri: "https://u:pa55@id.example/" }], "0.jwksUri must hold no user name or password"],
+  [[{ ...GOOD, jwksUri: "https://u:pa55@id.example/" }], "0.jwksUri must not contain a user name or password"],
   [[GOOD, other({ name: "corp" })], "1.name corp is taken"],
-  [[GOOD, other({ issuer: GOOD.issuer })], "1.issuer https://id.example is there twice"],
+  [[GOOD, other({ issuer: GOOD.issuer })], "1.issuer https://id.example is listed twice"],
 ])("refuses %j: %s", (value, words) => {
   const check = (): unknown => checkIssuers(value);
   expect(check).toThrow(words);

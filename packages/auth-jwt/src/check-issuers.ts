@@ -48,11 +48,11 @@ interface Params {
 }
 
 function keysProblem({ jwksUri, jwksFile }: Issuer): string | undefined {
-  if ((jwksUri === undefined) === (jwksFile === undefined)) return "jwksUri or jwksFile is needed, one of them";
+  if ((jwksUri === undefined) === (jwksFile === undefined)) return "jwksUri or jwksFile is needed, but not both";
   if (jwksUri === undefined) return undefined;
   if (!URL.canParse(jwksUri)) return "jwksUri must be a URL";
   const { protocol, hostname, username, password } = new URL(jwksUri);
-  if (username !== "" || password !== "") return "jwksUri must hold no user name or password";
+  if (username !== "" || password !== "") return "jwksUri must not contain a user name or password";
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
   return "jwksUri must be https, or http on loopback";
 }
@@ -64,7 +64,7 @@ const isLoopback = (host: string): boolean =>
 function twinProblem(issuer: Issuer, others: readonly Issuer[]): string | undefined {
   for (const other of others) {
     if (other.name === issuer.name) return `name ${issuer.name} is taken by another issuer`;
-    if (other.issuer === issuer.issuer) return `issuer ${issuer.issuer} is there twice`;
+    if (other.issuer === issuer.issuer) return `issuer ${issuer.issuer} is listed twice`;
     const [mine, theirs] = [actorPrefix(issuer), actorPrefix(other)];
     if (mayMeet(issuer, other) && (mine.startsWith(theirs) || theirs.startsWith(mine))) {
       return `actor.prefix ${JSON.stringify(mine)} can't be told from ${JSON.stringify(theirs)} of ${other.name}: one begins with the other`;

@@ -56,6 +56,6 @@ async function bounded({ body }: Response): Promise<string> {
 /** `fetch failed` says nothing; its cause does. */
 function plainly(error: unknown, timeoutMs: number): Error {
   if (!(error instanceof Error)) return new Error(String(error));
-  if (error.name === "TimeoutError") return new Error(`it did not answer within ${timeoutMs} ms`);
+  if (error.name === "TimeoutError") return new Error(`it did not respond within ${timeoutMs} ms`);
   return error.cause instanceof Error ? new Error(error.cause.message || error.cause.name, { cause: error }) : error;
 }

@@ -36,7 +36,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Du
 /** By default Node responds to these with an empty body, or not at all. */
 export function answerOddRequests(server: Server): void {
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-    const refusal = new ContractError("bad_request", "The Expect header can't be met.");
+    const refusal = new ContractError("bad_request", "The Expect header has an unsupported value. Leave it out.");
     response.writeHead(statusOf(refusal), {
       "content-type": "application/json; charset=utf-8",
       "x-request-id": requestId(request),
@@ -45,6 +45,6 @@ export function answerOddRequests(server: Server): void {
     response.end(JSON.stringify(errorBody(refusal)));
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-    socket.end(rawAnswer(new ContractError("bad_request", "This is not a proxy.")));
+    socket.end(rawAnswer(new ContractError("bad_request", "This server is not a proxy, so it refuses CONNECT.")));
   });
 }

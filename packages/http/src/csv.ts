@@ -12,7 +12,7 @@ function cellOf(value: unknown): string {
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
-  // A spreadsheet shows the apostrophe's cell as text. A number is no formula, and stays one.
+  // After an apostrophe a spreadsheet shows the cell as text. Numbers can't be formulas and stay numbers.
   if (typeof value === "string") return LOOKS_LIKE_FORMULA.test(value) ? `'${value}` : value;
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -47,7 +47,7 @@ export interface HttpOptions {
   /** The header in which the proxy names the client's country. */
   countryHeader?: string;
   allowTestHeaders: boolean;
-  /** Whether faults may be made on purpose; said in `/healthz`. */
+  /** Whether `formbridge chaos` may cause faults here; reported by `/healthz`. */
   staging: boolean;
   /** Called after every response. */
   onAnswered?: (request: AnsweredRequest) => void;

@@ -25,7 +25,7 @@ const FIXED: Record<string, (submission: SubmissionSummary) => unknown> = {
 /** Values without a column: of an earlier version of the schema, or that it allows without declaring them. */
 const OTHER = "otherFields";
 
-/** Leads to the column of a field, member by member. */
+/** A tree of field names that leads to each field's column. */
 type Places = Map<string, Places | number>;
 
 /** Without a schema the table has no values. */
@@ -63,7 +63,7 @@ function placesOf(paths: readonly (readonly string[])[]): Places {
   return root;
 }
 
-/** A field never has the name of a column that isn't its own. */
+/** A field that is named like a fixed column gets a prefix. */
 function titleOf(path: readonly string[]): string {
   const title = path.join(".");
   return title === OTHER || Object.hasOwn(FIXED, title) ? `fields.${title}` : title;

@@ -117,7 +117,7 @@ function createRepository(operations: Source, settings: OaiSettings) {
         if (token === undefined || !(error instanceof ContractError) || error.type !== "bad_request") throw error;
         throw new OaiError("badResumptionToken", "The token has expired, was changed, or belongs to another list.");
       });
-    if (harvest.records.length === 0) throw new OaiError("noRecordsMatch", "There are no records to this.");
+    if (harvest.records.length === 0) throw new OaiError("noRecordsMatch", "No records match these arguments.");
     return { body: element(verb, {}, ...write(harvest), ...resumption(harvest)), horizon: harvest.horizon };
   }
 

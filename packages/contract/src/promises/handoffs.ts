@@ -3,10 +3,13 @@ import type { ContractPromise } from "./promise.ts";
 const LINKS = [
   {
     id: "HANDOFF-KINDS",
-    says: "One operation makes session, direct, magic_link and qr hand-offs; session by default.",
+    says: "One operation creates session, direct, magic_link and qr hand-offs; session by default.",
   },
   { id: "HANDOFF-PATHS", says: "It can be called by id, by /resume/{token} and by /submissions/{token}." },
-  { id: "HANDOFF-NO-ROTATION", says: "Making, listing, opening and revoking hand-offs leave version and token alone." },
+  {
+    id: "HANDOFF-NO-ROTATION",
+    says: "Creating, listing, opening and revoking hand-offs leave version and token unchanged.",
+  },
   {
     id: "HANDOFF-EVENT",
     says: "handoff.link_issued has the kind, expiry and allowed actors of a hand-off, and no secret.",
@@ -89,17 +92,20 @@ const SESSIONS = [
   { id: "HANDOFF-ACTIVITY", says: "The record says which agent and which human wrote within the last 60 seconds." },
   {
     id: "HANDOFF-LATER",
-    says: "A session makes a link for its own later use: for the same actor, and for nobody else.",
+    says: "A session can create a link for its own later use: for the same actor, and for nobody else.",
   },
-  { id: "HANDOFF-FORGOTTEN", says: "Hand-offs that are long over are swept away." },
+  { id: "HANDOFF-FORGOTTEN", says: "Hand-offs are removed some time after they end." },
 ] as const satisfies readonly ContractPromise[];
 
 const CODES = [
   { id: "HANDOFF-CODE", says: "A code opens one session, by POST, with the address that it was sent to." },
-  { id: "HANDOFF-CODE-MAILED", says: "The code is in the e-mail alone, not in the answer that makes it." },
-  { id: "HANDOFF-CODE-TRIES", says: "After 5 tries with a wrong code or address a code opens nothing any more." },
-  { id: "HANDOFF-CODE-SAME", says: "Wrong code, wrong address and no such submission get the same answer." },
-  { id: "HANDOFF-CODE-RATE", says: "Code attempts and mails are limited a minute and address." },
+  {
+    id: "HANDOFF-CODE-MAILED",
+    says: "The code is only in the e-mail, not in the response of the call that creates it.",
+  },
+  { id: "HANDOFF-CODE-TRIES", says: "After 5 tries with a wrong code or address, a code no longer works." },
+  { id: "HANDOFF-CODE-SAME", says: "Wrong code, wrong address and no such submission get the same response." },
+  { id: "HANDOFF-CODE-RATE", says: "Code attempts and mails are limited per address and minute." },
   {
     id: "HANDOFF-MAILED",
     says: "Any kind of hand-off can be mailed: with the intake, what is missing and the time left.",

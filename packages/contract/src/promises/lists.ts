@@ -59,7 +59,7 @@ export const LISTS_PROMISES = [
   },
   {
     id: "LISTS-EXPORT",
-    says: "With Accept: application/x-ndjson a list is sent whole, one item a line, page by page as the client reads it.",
+    says: "With Accept: application/x-ndjson a list is sent whole, one item per line, page by page as the client reads it.",
   },
   {
     id: "LISTS-EXPORT-RIGHTS",

@@ -45,7 +45,7 @@ export const RETENTION_PROMISES = [
   { id: "RETENTION-CACHES", says: "No cache returns an erased submission's token, or keeps its recorded responses." },
   {
     id: "ERASURE-ACTOR",
-    says: "After an actor was erased, no submission, event, hand-off, recorded answer, API key or file names them: what they created is erased, and what others created keeps its values without their names, comments, addresses and files. Every history still verifies.",
+    says: "After an actor was erased, no submission, event, hand-off, recorded response, API key or file names them: what they created is erased, and what others created keeps its values without their names, comments, addresses and files. Every history still verifies.",
   },
   {
     id: "ERASURE-WAITS",

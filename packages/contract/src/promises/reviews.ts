@@ -79,7 +79,7 @@ const LINKS = [
     says: "The people in escalateTo are mailed a link when the gate escalates, and not before.",
   },
   { id: "REVIEWS-LINK-RATE", says: "Unknown review links count as failed lookups of their address." },
-  { id: "REVIEWS-LINK-FORGOTTEN", says: "Review links are removed long after they ended." },
+  { id: "REVIEWS-LINK-FORGOTTEN", says: "Review links are removed some time after they end." },
 ] as const satisfies readonly ContractPromise[];
 
 const SAYINGS = [

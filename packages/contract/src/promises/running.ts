@@ -74,7 +74,7 @@ const KEYS = [
   { id: "RUNNING-PUBLIC-DECLARED", says: "A caller who creates without a key is recorded as declared." },
   {
     id: "RUNNING-TOKEN-ENOUGH",
-    says: "A resume token alone is enough for every call on its submission that accepts one.",
+    says: "A resume token alone is enough for every call on its submission that accepts a token.",
   },
   { id: "RUNNING-BY-ID-NEEDS-KEY", says: "Reading by id needs a key; a version alone authorizes nobody." },
 ] as const satisfies readonly ContractPromise[];
@@ -193,11 +193,11 @@ const REDIS = [
   },
   {
     id: "RUNNING-REDIS-DOWN",
-    says: "Without Redis, hybrid asks the database at once; what needs Redis is a 503, nothing executed, until it is back.",
+    says: "Without Redis, hybrid uses the database at once; what needs Redis is a 503 that executes nothing, until Redis is back.",
   },
   {
     id: "RUNNING-REDIS-SENTINEL",
-    says: "With Redis Sentinel the next primary is found without a restart; until then it is as if Redis were down.",
+    says: "With Redis Sentinel the next primary is found without a restart; until then Redis counts as down.",
   },
   {
     id: "RUNNING-REDIS-NO-SECRETS",

@@ -30,7 +30,7 @@ export const incidentRoutes: Route[] = [
     method: "POST",
     path: "/incidents/:incidentId/acknowledge",
     id: "acknowledgeIncident",
-    summary: "Say that somebody is looking at an incident",
+    summary: "Acknowledge an incident: somebody is looking at it",
     body: AcknowledgeIncidentRequest,
     response: IncidentResponse,
     ...BY_KEY,
