@@ -84,7 +84,7 @@ function requireSubmission(tool: Tool, { caller, args }: ToolCall, view: CallerV
   if (view.needsToken) {
     throw new ContractError(
       "token_required",
-      "resumeToken is missing: send the one of the latest answer about the submission.",
+      "resumeToken is missing: send the one from the latest response about the submission.",
     );
   }
   if (args.submissionId !== undefined) return;

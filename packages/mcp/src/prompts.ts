@@ -80,7 +80,7 @@ function continueText(args: Readonly<Record<string, string>>, view: CallerView):
   const tool = (suffix: Suffix): string => view.nameOf(suffix) ?? "";
   return [
     `Continue the submission with the resumeToken ${token}.`,
-    `Call ${tool("status")} with it: the answer says what is there, what is missing and, when somebody wrote meanwhile, the current resumeToken.`,
+    `Call ${tool("status")} with it: the response has the values, what is missing and, if somebody wrote meanwhile, the current resumeToken.`,
     `Ask the user for what is missing and send it with ${tool("set")}. When nothing is missing and the user agrees, call ${tool("submit")}.`,
     "If an error has a proposal, send that. If the submission has ended, say so.",
   ].join("\n\n");

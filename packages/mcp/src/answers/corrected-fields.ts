@@ -59,7 +59,7 @@ function instead(refused: Refused, problems: readonly FieldError[], note: string
   const known = problems.map(({ path }) => guide?.describe(path)).filter((field) => field?.type !== undefined);
   const handoff = view.nameOf("handoff", intakeId);
   if (known.some((field) => field?.fill === "human") && handoff !== undefined) {
-    return { tool: handoff, arguments: target, note: `${note} Give the url of the answer to a human.` };
+    return { tool: handoff, arguments: target, note: `${note} Give the url in the response to a human.` };
   }
   const file = known.find((field) => field?.file === true);
   const upload = view.nameOf("upload", intakeId);

@@ -52,7 +52,7 @@ function hintFor({ action, field, hint, uploadId }: NextAction, { tool, guide }:
       if (uploadId !== undefined) {
         return `The file for "${field ?? ""}" was announced as ${uploadId}. Send its bytes to the URL that you got, then call ${tool("confirm")}. If you don't have the URL, call ${tool("upload")} again.`;
       }
-      return `Call ${tool("upload")} with field "${field ?? ""}", send the bytes to the URL it answers, then call ${tool("confirm")}. Or call ${tool("handoff")} and let a human add the file.`;
+      return `Call ${tool("upload")} with field "${field ?? ""}", send the bytes to the URL in its response, then call ${tool("confirm")}. Or call ${tool("handoff")} and let a human add the file.`;
     case "wait_for_review":
       return `Nothing can be changed until a reviewer decides. Check later with ${tool("status")}.`;
     case "fetch_current_state":
@@ -60,13 +60,13 @@ function hintFor({ action, field, hint, uploadId }: NextAction, { tool, guide }:
     case "create_new_submission":
       return `This submission has ended. Start a new one with ${tool("create")}.`;
     case "request_handoff":
-      return `Call ${tool("handoff")} and give the url to the human who can go on.`;
+      return `Call ${tool("handoff")} and give the url to the human who can continue.`;
     case "cancel":
       return hint ?? `Call ${tool("cancel")} if it is no longer wanted.`;
     case "reissue_token":
-      return `Call ${tool("status")} with the submissionId and without the resumeToken. With the key that created the submission, its answer has a new resumeToken.`;
+      return `Call ${tool("status")} with the submissionId and without the resumeToken. With the key that created the submission, its response has a new resumeToken.`;
     case "retry_delivery":
-      return `Call ${tool("retry")} with the latest resumeToken: the delivery starts again, and nothing has to be sent anew.`;
+      return `Call ${tool("retry")} with the latest resumeToken: the delivery starts again. You don't have to send anything again.`;
   }
 }
 

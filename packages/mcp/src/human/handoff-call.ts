@@ -41,7 +41,7 @@ const AskedSchema = Type.Object(
     updatedFields: Type.Optional(Type.Array(Type.String())),
     missingFields: Type.Optional(Type.Array(Type.String())),
   },
-  { description: "What came of asking the user through the host. The link is there in any case." },
+  { description: "The outcome of asking the user through the host. The response has the link in any case." },
 );
 type Asked = Static<typeof AskedSchema>;
 
@@ -108,7 +108,7 @@ async function makeAndOffer(call: ToolCall): Promise<OperationResponse<object>> 
   const before = host.kept?.made as CreateHandoffResponse | undefined;
   const made = before === undefined ? await make(call) : { body: before };
   const { url } = made.body as CreateHandoffResponse;
-  const message = "A code was sent by e-mail. Open this page and enter it to go on with the form.";
+  const message = "A code was sent by e-mail. Open this page and enter it to continue the form.";
   const { action } = await host.ask({ mode: "url", message, url }, { made: made.body });
   return withAsked(made, { how: "url", action });
 }

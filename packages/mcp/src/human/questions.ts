@@ -12,14 +12,13 @@ export function questionFor(schema: Schema, names: readonly string[]): Asked {
   for (const name of names) {
     const own = isObject(schema.properties) ? schema.properties[name] : undefined;
     const plain = isObject(own) && Object.hasOwn(schema.properties as object, name) ? plainOf(own) : undefined;
-    if (plain === undefined)
-      throw unfit(name, "is not a plain field of the form: text, number, yes or no, or a choice");
+    if (plain === undefined) throw unfit(name, "is not a text, number, yes/no or choice field at the top level");
     // Read from the same view that seals values and refuses agents, because a reference, a condition or the root may
     // mark a field too.
     const { sensitive, fill, file } = schemaViewOf(schema).ruleAt([name]);
     if (sensitive) throw unfit(name, "is sensitive");
-    if (fill === "human") throw unfit(name, "is for a human to fill in who is known");
-    if (fill === "agent") throw unfit(name, "is for an agent to fill in");
+    if (fill === "human") throw unfit(name, "can only be set by an identified human");
+    if (fill === "agent") throw unfit(name, "can only be set by an agent");
     if (file !== undefined) throw unfit(name, "is a file");
     properties[name] = plain;
   }
@@ -27,13 +26,9 @@ export function questionFor(schema: Schema, names: readonly string[]): Asked {
 }
 
 const unfit = (name: string, why: string): ContractError =>
-  new ContractError(
-    "bad_request",
-    `ask: ${name} ${why}, and is not asked for by the host. Leave it out: the link is for it.`,
-    {
-      fields: [{ path: "ask", code: "invalid_value", message: `${name} ${why}.` }],
-    },
-  );
+  new ContractError("bad_request", `ask: ${name} ${why}, so the host can't ask for it. Leave it out of ask.`, {
+    fields: [{ path: "ask", code: "invalid_value", message: `${name} ${why}.` }],
+  });
 
 const FORMATS = new Set(["email", "uri", "date", "date-time"]);
 const COMPLEX = ["$ref", "$dynamicRef", "allOf", "anyOf", "not", "if", "properties", "items"];

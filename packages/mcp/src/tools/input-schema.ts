@@ -52,7 +52,7 @@ function withoutFiles(schema: Plain): Plain {
   return { ...schema, properties: Object.fromEntries(properties.filter(([, node]) => node["x-file"] === undefined)) };
 }
 
-const VERBOSE = { type: "boolean", description: "true: the whole answer" };
+const VERBOSE = { type: "boolean", description: "true: the whole response" };
 
 /** Arguments with shorter schemas than in the contract, because every tool repeats them. */
 const TOLD_SHORT: Readonly<Record<string, Plain>> = {
@@ -116,7 +116,7 @@ function valuesArgument(name: "fields" | "initialFields", own: FieldSchemas, nam
   const values = isFirst ? own.firstValues : own.values;
   const isLarge = JSON.stringify(values).length > MAX_SCHEMA_CHARS;
   const description = [
-    isFirst ? "What is known already; in part is fine." : "The values to set; in part is fine.",
+    isFirst ? "What is known already; may be incomplete." : "The values to set; may be incomplete.",
     required,
     byHumans.length > 0 && `Only a human may set (${named("handoff")}): ${byHumans.join(", ")}.`,
     isFirst &&
