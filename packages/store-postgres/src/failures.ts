@@ -37,19 +37,19 @@ export const wasUndone = (error: unknown): boolean =>
 
 /** A statement that may have changed something failed. */
 export function failedWrite(error: unknown): StoreDown {
-  if (startsWith(error, [LOCK_TIMEOUT])) return new WriteHeld("another write holds what this one needs", error);
-  if (startsWith(error, ABOUT_THE_CALL)) return new CallRefused("the database can't do that", error);
+  if (startsWith(error, [LOCK_TIMEOUT])) return new WriteHeld("another write holds a lock that this one needs", error);
+  if (startsWith(error, ABOUT_THE_CALL)) return new CallRefused("the database refused the statement", error);
   return new StoreDown(messageOf(error), isCertain(error) ? "not_applied" : "unknown", error);
 }
 
 /** Nothing was, or could have been, changed. */
 export const failedBefore = (error: unknown): StoreDown =>
   startsWith(error, ABOUT_THE_CALL)
-    ? new CallRefused("the database can't do that", error)
+    ? new CallRefused("the database refused the statement", error)
     : new StoreDown(messageOf(error), "not_applied", error);
 
 const messageOf = (error: unknown): string =>
-  error instanceof DatabaseError ? "the database can't do that" : "the database can't be reached";
+  error instanceof DatabaseError ? "the database failed" : "the database can't be reached";
 
 /** A readable reason. For a host with several addresses, Node's error has no message, only a list of errors. */
 export function reasonOf(error: unknown): string {

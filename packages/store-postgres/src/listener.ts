@@ -16,7 +16,7 @@ export interface Ears {
 }
 
 export interface Listener {
-  /** Notifies all listeners, this process too. False: there is no connection. One call at a time. */
+  /** Notifies all listeners, including this process. False: there is no connection. One call at a time. */
   say(text: string): Promise<boolean>;
   close(): Promise<void>;
 }

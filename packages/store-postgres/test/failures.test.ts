@@ -92,7 +92,7 @@ describe("a write that waits too long", () => {
     await backend.store.commit(first);
     const holder = await lockRow(first.row.submission.submissionId);
     const { outcome, message } = await failureOf(backend.store.commit(update(first, 0)));
-    expect([outcome, message]).toEqual(["not_applied", "another write holds what this one needs"]);
+    expect([outcome, message]).toEqual(["not_applied", "another write holds a lock that this one needs"]);
     await holder.end();
     expect(await backend.store.commit(update(first, 0))).toMatchObject({ kind: "committed" });
   });

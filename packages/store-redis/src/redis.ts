@@ -55,13 +55,13 @@ export async function openRedis({ address, prefix, timeoutMs, clock, ...options 
 
   async function guarded<Result>(work: (commands: Commands) => unknown): Promise<Result> {
     if (closed) throw down("Redis is closed");
-    if (!breaker.admits()) throw down("Redis did not answer the calls before");
+    if (!breaker.admits()) throw down("Redis did not respond to the previous calls");
     try {
       const answer = await inTime(work(client.commands), timeoutMs);
       breaker.succeeded();
       return answer as Result;
     } catch (error) {
-      // A connection to a server that vanished would take minutes to notice that there is one again.
+      // An old connection to a server that vanished may take minutes to notice that the server is back.
       if (breaker.failed(error) && !closed) renew();
       throw down("Redis can't be reached", error);
     }

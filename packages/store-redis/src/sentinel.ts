@@ -3,15 +3,15 @@ import { CONNECT_TIMEOUT_MS, type Connection, connectOnce, type Driver, drop } f
 import { inTime } from "./in-time.ts";
 
 /**
- * A connection to the primary, found as Sentinel asks of its clients: a sentinel names the server, and the server is
- * asked whether it agrees. Rejects while there is none; the caller tries again.
+ * A connection to the primary, found as Sentinel requires: a sentinel names the server, and the server itself confirms
+ * that it is the primary. Rejects while there is none; the caller tries again.
  *
  * The driver has a client for Sentinel, but it holds calls back while there is no primary, and sends them to the next
  * one long after their callers were refused. A lock taken that way has no owner.
  */
 export async function connectPrimary(driver: Driver, address: RedisAddress): Promise<Connection> {
-  // The first answer wins, so that sentinels that are down cost no time. A stale answer leads to a server that is gone
-  // or isn't the primary any more.
+  // The first response wins, so that sentinels that are down cost no time. A stale one names a server that is gone or
+  // isn't the primary any more.
   const answers = address.hosts.map((sentinel) => askSentinel(driver, address, sentinel));
   const node = await Promise.any(answers).catch(({ errors: [first] }: AggregateError) => Promise.reject(first));
   const connection = await connectOnce(driver, address, node);
@@ -31,7 +31,8 @@ async function askSentinel(driver: Driver, { primary = "", ...address }: RedisAd
   const connection = await connectOnce(driver, login, sentinel);
   try {
     const found = await command<[string, string] | null>(connection, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", primary);
-    if (found === null) throw new Error(`the sentinel ${sentinel.host}:${sentinel.port} watches no "${primary}"`);
+    if (found === null)
+      throw new Error(`the sentinel ${sentinel.host}:${sentinel.port} knows no primary named "${primary}"`);
     return { host: found[0], port: Number(found[1]) };
   } finally {
     drop(connection);

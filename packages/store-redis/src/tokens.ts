@@ -36,7 +36,5 @@ export function createTokenIndex(parts: {
 
 async function hybridHealth(redis: Redis, truth: TokenIndex): Promise<Health> {
   const [hot, cold] = await Promise.all([redis.health(), truth.health()]);
-  return hot.healthy
-    ? cold
-    : { ...cold, detail: cold.detail ?? "Redis does not answer: the database is asked instead" };
+  return hot.healthy ? cold : { ...cold, detail: cold.detail ?? "Redis does not respond: using the database instead" };
 }

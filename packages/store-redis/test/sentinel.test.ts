@@ -135,7 +135,7 @@ it("sentinels without a password are asked too", async () => {
 });
 
 it.each([
-  ["a name that no sentinel knows", (url: string) => url.replace(/\w+$/, "other"), 'watches no "other"'],
+  ["a name that no sentinel knows", (url: string) => url.replace(/\w+$/, "other"), 'knows no primary named "other"'],
   ["a wrong password", (url: string) => url.replace(/:[^/@]+@/, ":wrong@"), "WRONGPASS"],
 ])("%s is told", async (_, spoil, reason) => {
   const redis = await connect(spoil(own.url), { timeoutMs: 300 });

@@ -59,7 +59,7 @@ export const optional = <Result extends object>({
 
 /**
  * Statements in a dialect. `sql` is plain SQL with two kinds of holes: a table, which becomes its name, and a selection, which becomes
- * its columns and gives the answer its type.
+ * its columns and gives the result its type.
  *
  *   sql`SELECT ${pick(jobs, "j", "key", "run_at")} FROM ${jobs} AS j WHERE j.tenant = $1`   // Sql<{ key: string; run_at: number }>
  */
