@@ -23,7 +23,7 @@ export function createCallbackCourier(
     about: "The callback",
     async deliver({ destination, secrets: _secrets, ...rest }, signal) {
       const callback = known.get(destination.name);
-      if (callback === undefined) throw new Refusal("there is none of this name", "final");
+      if (callback === undefined) throw new Refusal("no callback has this name", "final");
       try {
         await callback({ ...rest, signal });
       } catch {

@@ -23,7 +23,7 @@ const CODES: Record<string, string> & Record<"ECONNRESET" | "ETIMEDOUT", string>
   UND_ERR_CONNECT_TIMEOUT: "no connection could be made in time",
   EHOSTUNREACH: "no route to its host",
   ENETUNREACH: "no route to its network",
-  ENOTFOUND: "its name is not known",
+  ENOTFOUND: "its host name is unknown",
   EAI_AGAIN: "its host name can't be resolved now",
   UND_ERR_HEADERS_OVERFLOW: "its response is not valid HTTP",
 };

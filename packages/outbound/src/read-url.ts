@@ -3,7 +3,7 @@ import { Refusal } from "./failure.ts";
 export function readUrl(text: string | undefined, schemes: readonly string[]): URL {
   const url = text === undefined ? null : URL.parse(text);
   if (url === null || !schemes.includes(url.protocol)) {
-    throw new Refusal(`its URL is none that starts with ${schemes.join(" or ")}`, "final");
+    throw new Refusal(`its URL doesn't start with ${schemes.join(" or ")}`, "final");
   }
   return url;
 }

@@ -29,7 +29,7 @@ export function createTimedCourier<D extends Destination>(spec: SendSpec<D>): Co
       return await unlessAborted(deliver(outgoing, signal), signal);
     } catch (error) {
       const says = timer.aborted
-        ? `it did not answer within ${timeoutMs} ms`
+        ? `it did not respond within ${timeoutMs} ms`
         : outer.aborted
           ? "the attempt was interrupted"
           : wordsOf(error);

@@ -34,7 +34,7 @@ describe("callbacks", () => {
       expect(receipt).toEqual({
         kind: "failed",
         final: true,
-        error: "The callback failed: there is none of this name.",
+        error: "The callback failed: no callback has this name.",
       });
     }
   });
@@ -49,7 +49,7 @@ describe("callbacks", () => {
       });
     const courier = createCourier({ callbacks: { save }, timeoutMs: 50 });
     const receipt = await sendTo(courier, { kind: "callback", name: "save" });
-    expect(receipt).toEqual({ kind: "failed", error: "The callback failed: it did not answer within 50 ms." });
+    expect(receipt).toEqual({ kind: "failed", error: "The callback failed: it did not respond within 50 ms." });
     expect(told).toBe(true);
   });
 });

@@ -162,7 +162,7 @@ describe("names", () => {
     const resolve = () => Promise.reject(Object.assign(new Error("getaddrinfo secret"), { code: "ENOTFOUND" }));
     const courier = createCourier({ resolve });
     const receipt = await sendTo(courier, { kind: "webhook", url: "https://example.com/" });
-    expect(receipt).toEqual({ kind: "failed", error: "The webhook failed: its name is not known." });
+    expect(receipt).toEqual({ kind: "failed", error: "The webhook failed: its host name is unknown." });
   });
 });
 

@@ -81,7 +81,7 @@ describe("mail by SMTP", () => {
     const wrapped = await smtp({ secure: true, key, cert });
     const upgraded = await smtp({ key, cert, disabledCommands: [] });
     const urls = [`smtps://localhost:${wrapped.port}`, `smtp://localhost:${upgraded.port}`];
-    for (const url of urls) await expect(mailer(url).send(MAIL)).rejects.toThrow(/not taken/);
+    for (const url of urls) await expect(mailer(url).send(MAIL)).rejects.toThrow(/not accepted/);
     setDefaultCACertificates([...TRUSTED, cert]);
     for (const url of urls) await mailer(url).send(MAIL);
     for (const { received } of [wrapped, upgraded]) expect(received).toMatchObject([{ secure: true }]);
@@ -102,7 +102,7 @@ describe("mail by SMTP", () => {
       address,
     );
     await mailer(`smtp://${address}:${port}`).send(MAIL);
-    await expect(mailer(`smtp://forms:secret@${address}:${port}`).send(MAIL)).rejects.toThrow(/not taken/);
+    await expect(mailer(`smtp://forms:secret@${address}:${port}`).send(MAIL)).rejects.toThrow(/not accepted/);
     expect(heard).toEqual([]);
     expect(received).toHaveLength(1);
   });
@@ -132,12 +132,12 @@ describe("mail by SMTP", () => {
     ["what is no SMTP", "HTTP/1.1 200 OK\r\n\r\n"],
   ])("a server that says %s times out", async (_what, says) => {
     const port = await rude(says);
-    await expect(mailer(`smtp://127.0.0.1:${port}`, 200).send(MAIL)).rejects.toThrow(/not taken/);
+    await expect(mailer(`smtp://127.0.0.1:${port}`, 200).send(MAIL)).rejects.toThrow(/not accepted/);
   });
 
   it("a server that is not there is an error, at once", async () => {
     const { port, close } = await startSmtp();
     await close();
-    await expect(mailer(`smtp://127.0.0.1:${port}`).send(MAIL)).rejects.toThrow(/not taken/);
+    await expect(mailer(`smtp://127.0.0.1:${port}`).send(MAIL)).rejects.toThrow(/not accepted/);
   });
 });

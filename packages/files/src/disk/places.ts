@@ -23,7 +23,8 @@ const shardOf = (uploadId: string): string => /[0-9a-f]{2}$/.exec(uploadId)?.[0]
 
 /** Names consist of ids only; the tenant's is encoded so that it can't contain path characters. */
 export function placesOf(root: string, { tenant, submissionId, uploadId }: FileName): Places {
-  if (![submissionId, uploadId].every((id) => /^[a-z]{3}_[\w-]{1,64}$/.test(id))) throw new Error("not an id of ours");
+  if (![submissionId, uploadId].every((id) => /^[a-z]{3}_[\w-]{1,64}$/.test(id)))
+    throw new Error("not an id that this server generated");
   const folder = join(root, shardOf(uploadId));
   const stem = join(folder, `${Buffer.from(tenant).toString("base64url")}.${submissionId}.${uploadId}`);
   return { folder, part: `${stem}.part`, busy: `${stem}.busy`, whole: `${stem}.whole`, kept: `${stem}.kept` };

@@ -34,7 +34,7 @@ export async function receive(
     count = await begin(handle, options);
     count = await pour(handle, bytes, { from: count, most: file.sizeBytes, room: options.room });
     if (options.isWhole && count < file.sizeBytes) {
-      throw new UploadMisfit(`${file.sizeBytes} bytes were announced, ${count} came.`);
+      throw new UploadMisfit(`${file.sizeBytes} bytes were announced, but ${count} arrived.`);
     }
   } catch (error) {
     await leave(places, handle, { ...options, sizeBytes: file.sizeBytes });
@@ -44,13 +44,13 @@ export async function receive(
   await handle.close();
   const isThere = await renamed(places.busy, count === file.sizeBytes ? places.whole : places.part);
   await refuseSealed(places);
-  if (!isThere) throw new UploadBusy("the file was taken away meanwhile");
+  if (!isThere) throw new UploadBusy("the file was removed meanwhile");
   await syncFolder(places.folder);
   return count;
 }
 
 async function requireRoom(bytes: number, { room }: Pick<ReceiveOptions, "room">): Promise<void> {
-  if (bytes > 0 && (await room()) < bytes) throw new StorageFull("the disk has no room for the file");
+  if (bytes > 0 && (await room()) < bytes) throw new StorageFull("the disk has not enough free space for the file");
 }
 
 /** The file is complete; nothing may follow. */
@@ -59,9 +59,9 @@ async function goOnAfterEnd(
   bytes: AsyncIterable<Uint8Array>,
   { from }: ReceiveOptions,
 ): Promise<number> {
-  if (from !== sizeBytes) throw new UploadMisfit(`All ${sizeBytes} bytes are there.`);
+  if (from !== sizeBytes) throw new UploadMisfit(`All ${sizeBytes} bytes have already arrived.`);
   for await (const piece of bytes) {
-    if (piece.length > 0) throw new UploadMisfit(`${sizeBytes} bytes were announced, more came.`);
+    if (piece.length > 0) throw new UploadMisfit(`${sizeBytes} bytes were announced, but more arrived.`);
   }
   return sizeBytes;
 }
@@ -114,7 +114,7 @@ async function begin(handle: FileHandle, { from, isWhole }: ReceiveOptions): Pro
   const now = new Date();
   await handle.utimes(now, now);
   const { size } = await handle.stat();
-  if (size !== from) throw new UploadMisfit(`${size} bytes are there: go on after them, not after ${from}.`);
+  if (size !== from) throw new UploadMisfit(`${size} bytes have arrived. Continue after these, not after ${from}.`);
   return size;
 }
 
@@ -131,7 +131,7 @@ async function pour(
       await requireRoom(piece.length, { room });
       checkAt = count + ROOM_CHECK_BYTES;
     }
-    if (count + piece.length > most) throw new UploadMisfit(`${most} bytes were announced, more came.`);
+    if (count + piece.length > most) throw new UploadMisfit(`${most} bytes were announced, but more arrived.`);
     await writeAll(handle, piece, count);
     count += piece.length;
   }

@@ -35,7 +35,7 @@ async function begin({ sdk, client, bucket }: Connection, file: AnnouncedFile, k
   const { CreateMultipartUploadCommand } = sdk;
   const command = new CreateMultipartUploadCommand({ Bucket: bucket, Key: key, ContentType: file.mimeType });
   const { UploadId } = await orDown(client.send(command));
-  if (UploadId === undefined) throw new Error("the storage began a file without a name for it");
+  if (UploadId === undefined) throw new Error("the storage started a multipart upload without an id");
   return UploadId;
 }
 
@@ -57,7 +57,7 @@ export async function joinParts(
     await orDown(client.send(command));
   } catch (error) {
     if (isAbsent(error) || isRefusedInput(error))
-      throw new UploadMisfit("the parts do not make the file.", { cause: error });
+      throw new UploadMisfit("the parts don't add up to the announced file.", { cause: error });
     throw error;
   }
 }

@@ -42,7 +42,7 @@ export async function scanByCommand(
     if (code === CLEAN) return { clean: true };
     if (code === FOUND) return { clean: false, found: foundWords(output) };
     throw new ScanFailed(
-      code === null ? "the scan was ended before its verdict" : `the scan command ended with ${code}`,
+      code === null ? "the scan was ended before it gave a verdict" : `the scan command exited with ${code}`,
     );
   } finally {
     clearTimeout(timer);

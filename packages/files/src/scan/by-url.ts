@@ -22,7 +22,7 @@ export async function scanByUrl(
     if (response.status !== 200) throw new ScanFailed(`the scanner answered ${response.status}`);
     return verdictOf(await response.text());
   } catch (cause) {
-    throw cause instanceof ScanFailed ? cause : new ScanFailed("the scanner can't be asked", { cause });
+    throw cause instanceof ScanFailed ? cause : new ScanFailed("the scanner can't be reached", { cause });
   } finally {
     bytes.destroy();
   }
@@ -40,9 +40,9 @@ function readUrl(text: string): { place: URL; login: Record<string, string> } {
 }
 
 function verdictOf(text: string): ScanVerdict {
-  if (text.length > MAX_ANSWER) throw new ScanFailed("the scanner's answer is too long");
+  if (text.length > MAX_ANSWER) throw new ScanFailed("the scanner's response is too long");
   const answer = JSON.parse(text) as { clean?: unknown; found?: unknown } | null;
   if (answer?.clean === true) return { clean: true };
   if (answer?.clean === false) return { clean: false, found: foundWords(String(answer.found ?? "")) };
-  throw new ScanFailed("the scanner's answer is no verdict");
+  throw new ScanFailed("the scanner's response is no verdict");
 }

@@ -38,8 +38,8 @@ const ROWS: readonly Row[] = [
   ["never", "an address for documentation", ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"]],
   ["never", "an address for documentation", ["2001:db8::/32", "3fff::/20"]],
   ["inside", "a loopback address", ["127.0.0.0/8", "::1/128"]],
-  ["never", "an address that holds another one", ["192.88.99.0/24", "::/96", "::ffff:0:0/96", "::ffff:0:0:0/96"]],
-  ["never", "an address that holds another one", ["64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"]],
+  ["never", "an address that contains another one", ["192.88.99.0/24", "::/96", "::ffff:0:0/96", "::ffff:0:0:0/96"]],
+  ["never", "an address that contains another one", ["64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"]],
   ["inside", "a private address", ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10"]],
   ["inside", "a link-local address", ["169.254.0.0/16", "fe80::/10"]],
   ["inside", "an address of a carrier's network", ["100.64.0.0/10"]],
@@ -74,7 +74,7 @@ const GLOBAL_IPV6 = listOf(["2000::/3"]);
 /** Takes an address as the resolver writes it; anything else, including one with a zone, is refused. */
 export function judgeAddress(address: string): Verdict {
   if (isIP(address) === 0 || address.includes("%")) {
-    return { allowed: false, kind: "never", why: "no address that can be judged" };
+    return { allowed: false, kind: "never", why: "not a recognized address" };
   }
   const family = familyOf(address);
   const found = lists.find((row) => row.family === family && row.list.check(address, family));

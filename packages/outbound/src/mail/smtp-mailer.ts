@@ -66,7 +66,7 @@ async function inTime<Result>(work: Promise<Result>, timeoutMs: number): Promise
 /** Only the codes: a server's message may contain the address, or more of the mail. */
 function told(error: unknown): Error {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
-  const words = ["The mail was not taken", code, responseCode].filter((part) => part !== undefined).join(" ");
+  const words = ["The mail was not accepted", code, responseCode].filter((part) => part !== undefined).join(" ");
   // A 5yz about the address or the mail is final; one about the login has to be fixed by the operator.
   const isFinal = (code === "EENVELOPE" || code === "EMESSAGE") && Number(responseCode) >= 500;
   return isFinal ? new MailRefused(words) : new Error(words);

@@ -68,7 +68,7 @@ function queueConnection(
       await unlessAborted(confirmed(channel, exchange, message), signal);
       if (!returned.delete(id)) return;
       queues.delete(name);
-      throw new Refusal(exchange === "" ? "there is no such queue" : "no queue gets what its exchange is given");
+      throw new Refusal(exchange === "" ? "there is no such queue" : "its exchange routes the message to no queue");
     },
     async close() {
       // A server may never answer the close.
