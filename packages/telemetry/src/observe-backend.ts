@@ -5,7 +5,7 @@ import type { SizeKeeper } from "./metrics/sizes.ts";
 
 export interface ObserveOptions {
   metrics: Metrics;
-  /** What does the work: names for labels. */
+  /** The names of the backends in labels. */
   backends: { database: string; idempotency: string };
   sizes: SizeKeeper;
   /** Called for a call that took longer than `SLOW_MS`, and for one that failed. */

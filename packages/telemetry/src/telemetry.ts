@@ -27,7 +27,7 @@ export interface TelemetryOptions {
   logging: LogOptions;
   version: string;
   role: Role;
-  /** What does the work: names for labels. */
+  /** The names of the backends in labels. */
   backends: { database: string; idempotency: string };
   /** Absent: nothing is measured. */
   metrics?: {
@@ -57,7 +57,7 @@ export interface Telemetry {
   observeCourier(courier: Courier): Courier;
   request(request: AnsweredRequest): void;
   toolCall(call: ToolCall): void;
-  /** Present when metrics may be had over the server's own port, with the key. */
+  /** Present if metrics are served on the server's own port, to callers with the key. */
   scrape?: ReturnType<typeof createScraper>;
   /** Starts sampling the stores, pushing, and listening for scrapes. */
   start(stores: Stores): Promise<{ metricsUrl?: string }>;
@@ -70,7 +70,7 @@ interface Stores {
   redisMemory?: () => Promise<number>;
 }
 
-/** A collector that hangs holds a stop up no longer than this. */
+/** A collector that hangs delays a stop by at most this. */
 const LAST_PUSH_MS = 2_000;
 
 /** Turns what the product reports into metrics and log lines. */
@@ -152,7 +152,7 @@ function withTraceId(log: Log, tracing: Tracing): Log {
 
 const afterMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
 
-/** Asked every few seconds by machines: nobody wants to read of it. */
+/** Called by machines every few seconds, so not worth a log line. */
 const PROBES = new Set(["/healthz", "/readyz", "/metrics"]);
 
 function createRequestRecorder(log: Log, metrics: Metrics | undefined): (request: AnsweredRequest) => void {

@@ -19,7 +19,7 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 
 export interface AnsweredRequest {
   method: string;
-  /** The pattern, never the path: that may hold a token. */
+  /** The pattern, never the path, which may contain a token. */
   route: string;
   status: number;
   ms: number;

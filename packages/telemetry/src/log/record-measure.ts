@@ -50,7 +50,7 @@ export function createLogRecorder(
             ...keyFields(measure.key),
             result: measure.hit ? "hit" : "miss",
           },
-          "looked for a recorded answer",
+          "looked for a recorded response",
         );
       case "replay":
         return log.info(
@@ -62,7 +62,7 @@ export function createLogRecorder(
             replayCount: measure.replayCount,
             originalTimestamp: new Date(measure.originalAt).toISOString(),
           },
-          "answered with a recorded answer",
+          "returned a recorded response",
         );
       case "operation": {
         const { facts, ms, outcome } = measure;
@@ -77,7 +77,7 @@ export function createLogRecorder(
             ...(actor !== undefined && { actor: { kind: actor.kind } }),
             durationMs: Math.round(ms * 100) / 100,
           },
-          "executed, and recorded the answer",
+          "executed, and recorded the response",
         );
       }
       case "key_expired":
@@ -90,7 +90,7 @@ export function createLogRecorder(
             lifetimeMs: measure.lifetimeMs,
             reason: measure.reason,
           },
-          "forgot a recorded answer",
+          "deleted a recorded response",
         );
       case "lock_contention":
         return log.warn(
@@ -102,7 +102,7 @@ export function createLogRecorder(
             queueDepth: measure.queueDepth,
             lockHolder: measure.holder,
           },
-          "requests with one idempotency key wait for each other",
+          "a request had to wait for another one with its idempotency key",
         );
       case "lock_abandoned":
         return log.warn(
@@ -129,7 +129,7 @@ export function createLogRecorder(
             submissionId: measure.submissionId,
             conflictType: measure.type,
           },
-          "an idempotency key came with another request",
+          "an idempotency key was used for another request",
         );
       case "key_stored":
         if (measure.bytes <= LARGE_ANSWER_BYTES) return;
@@ -141,7 +141,7 @@ export function createLogRecorder(
             responseSizeBytes: measure.bytes,
             maxSizeBytes: LARGE_ANSWER_BYTES,
           },
-          "a recorded answer is very large",
+          "a recorded response is very large",
         );
       case "breaker":
         return logBreaker(log, measure);
@@ -149,7 +149,7 @@ export function createLogRecorder(
         if (measure.outcome !== "lost") return;
         return log.error(
           { component: "audit", event: "audit.lost", count: measure.count },
-          "audit notes found no room in memory and are lost",
+          "audit notes didn't fit into memory and were lost",
         );
       case "incident": {
         const { name: _, kind, incidentId, tokenHash, address, ...evidence } = measure;
@@ -173,12 +173,12 @@ export function createLogRecorder(
 
 const messageOf = (error: unknown): string => plainText(error instanceof Error ? error.message : String(error));
 
-/** Once when it goes down, once when it is back. The database's own lines are written where its breaker is. */
+/** One line when a backend goes down, one when it is back. The database's breaker logs its own. */
 function logBreaker(log: Log, { backend, state, cause }: Measure & { name: "breaker" }): void {
   if (state === "open") {
     log.warn(
       { ...IDEMPOTENCY, event: "idempotency.circuit_breaker.opened", backend, cause: messageOf(cause) },
-      `${backend} does not answer; calls to it are refused until it does`,
+      `${backend} does not respond; calls to it are refused until it does`,
     );
     if (backend === "redis") return;
     log.fatal({ component: "storage", event: "storage.down", backend, cause: messageOf(cause) }, "the store is down");

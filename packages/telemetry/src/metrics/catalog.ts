@@ -2,8 +2,8 @@
  * Every metric that FormBridge exports. `docs/reference/metrics.md` is made from this table, and a metric that is not in it can't be
  * recorded. Names are those that Prometheus shows; `seed` is what the design documents call it.
  *
- * Durations are in seconds, but for those of idempotency that the design fixes in milliseconds. No label ever holds a token, a key, an
- * address or a value. Labels in `LIMITED_LABELS` take any number of values in principle: past a limit the rest is `other`.
+ * Durations are in seconds, except for those of idempotency that the design documents give in milliseconds. No label contains a token,
+ * a key, an address or a value. Labels in `LIMITED_LABELS` could take any number of values: beyond a limit, new ones become `other`.
  */
 export interface MetricSpec {
   kind: "counter" | "gauge" | "histogram";
@@ -37,7 +37,7 @@ export const TOKEN_METRICS = {
     kind: "histogram",
     unit: "s",
     buckets: SECONDS,
-    help: "From the start of the call to the committed token.",
+    help: "Time from the start of the call until the token is committed.",
     seed: "token.created.duration",
   },
   formbridge_token_accessed_count_total: {
@@ -57,7 +57,7 @@ export const TOKEN_METRICS = {
   formbridge_token_accessed_error_total: {
     kind: "counter",
     labels: ["reason"],
-    help: "Presented tokens and sessions that did not get what they were used for: unknown, malformed, rotated, ttl_elapsed, admin_revoked, handoff_revoked, finalized, cancelled, expired, unavailable.",
+    help: "Presented tokens and sessions whose use was refused, by reason: unknown, malformed, rotated, ttl_elapsed, admin_revoked, handoff_revoked, finalized, cancelled, expired, unavailable.",
     seed: "token.accessed.error",
   },
   formbridge_token_expired_count_total: {
@@ -70,7 +70,7 @@ export const TOKEN_METRICS = {
     kind: "histogram",
     unit: "s",
     buckets: LONG_SECONDS,
-    help: "How long a token still lives when it is used.",
+    help: "Time left until a token lapses, when it is used.",
     seed: "token.ttl_remaining",
   },
   formbridge_token_conflict_count_total: {
@@ -88,7 +88,7 @@ export const TOKEN_METRICS = {
   formbridge_token_handoff_count_total: {
     kind: "counter",
     labels: ["direction"],
-    help: "Work that passed from an agent to a human or back: agent_to_human, human_to_agent.",
+    help: "Submissions that passed from an agent to a human or back: agent_to_human, human_to_agent.",
     seed: "token.handoff.count",
   },
   formbridge_token_handoff_duration_seconds: {
@@ -96,13 +96,13 @@ export const TOKEN_METRICS = {
     unit: "s",
     labels: ["direction"],
     buckets: LONG_SECONDS,
-    help: "From the last write of the one to the first act of the other.",
+    help: "Time from the last write of one side to the first action of the other.",
     seed: "token.handoff.duration",
   },
   formbridge_token_validation_error_total: {
     kind: "counter",
     labels: ["type"],
-    help: "Tokens and sessions that were not good: malformed, unknown, lapsed, revoked.",
+    help: "Invalid tokens and sessions, by reason: malformed, unknown, lapsed, revoked.",
     seed: "token.validation.error",
   },
   formbridge_token_validation_timeout_total: {
@@ -113,7 +113,7 @@ export const TOKEN_METRICS = {
   formbridge_token_storage_error_total: {
     kind: "counter",
     labels: ["backend"],
-    help: "Look-ups, writes and clean-ups of tokens that the store could not do.",
+    help: "Failed look-ups, writes and clean-ups of tokens in the store.",
     seed: "token.storage.error",
   },
 } as const satisfies Record<string, MetricSpec>;
@@ -132,7 +132,7 @@ export const STORE_METRICS = {
     unit: "s",
     labels: ["backend"],
     buckets: SECONDS,
-    help: "Committing a change, durable when it ends.",
+    help: "Committing a change durably.",
     seed: "token_store.set.duration",
   },
   formbridge_token_store_delete_duration_seconds: {
@@ -140,7 +140,7 @@ export const STORE_METRICS = {
     unit: "s",
     labels: ["backend"],
     buckets: SECONDS,
-    help: "Forgetting a batch of tokens whose time is over.",
+    help: "Deleting a batch of lapsed tokens.",
     seed: "token_store.delete.duration",
   },
   formbridge_token_store_error_count_total: {
@@ -164,7 +164,7 @@ export const STORE_METRICS = {
     kind: "gauge",
     unit: "By",
     labels: ["backend"],
-    help: "Memory of what holds tokens: of Redis where it does, else of this process.",
+    help: "Memory used where tokens are kept: by Redis if it keeps them, else by this process.",
     seed: "token_store.memory_usage",
   },
   formbridge_token_store_cache_hit_total: {
@@ -185,14 +185,14 @@ export const BUSINESS_METRICS = {
     unit: "s",
     labels: ["intake_id"],
     buckets: LONG_SECONDS,
-    help: "From creation to the first submit that was accepted.",
+    help: "Time from creation until the first submit that was accepted.",
     seed: "submission.created_to_submitted.duration",
   },
   formbridge_submission_operations_per_submission: {
     kind: "histogram",
     labels: ["intake_id"],
     buckets: [1, 2, 3, 4, 5, 7, 10, 15, 25, 50, 100],
-    help: "Writes that a submission took up to its submit.",
+    help: "Writes per submission until it was submitted.",
     seed: "submission.operations_per_submission",
   },
   formbridge_submission_single_actor_count_total: {
@@ -230,7 +230,7 @@ export const IDEMPOTENCY_METRICS = {
   formbridge_idempotency_request_replayed_total: {
     kind: "counter",
     labels: ["intake_id", "operation"],
-    help: "Of these, requests that got a recorded answer, once the replay was committed.",
+    help: "Requests with an idempotency key that got a recorded response, once the replay was committed.",
     seed: "idempotency.request.replayed",
   },
   formbridge_idempotency_request_duration_ms: {
@@ -238,7 +238,7 @@ export const IDEMPOTENCY_METRICS = {
     unit: "ms",
     labels: ["intake_id", "operation", "replayed"],
     buckets: REQUEST_MS,
-    help: "Time of a request with a key.",
+    help: "Time of a request with an idempotency key.",
     seed: "idempotency.request.duration_ms",
   },
   formbridge_idempotency_cache_hit_rate: {
@@ -259,7 +259,7 @@ export const IDEMPOTENCY_METRICS = {
     unit: "ms",
     labels: ["operation", "backend"],
     buckets: STORAGE_MS,
-    help: "Time of a storage operation on a key. A wait for another holder is part of acquireLock.",
+    help: "Time of a storage operation on a key. acquireLock includes the wait for another holder.",
     seed: "idempotency.storage.operation.duration_ms",
   },
   formbridge_idempotency_storage_error_rate: {
@@ -284,19 +284,19 @@ export const IDEMPOTENCY_METRICS = {
   formbridge_idempotency_lock_acquired_total: {
     kind: "counter",
     labels: ["intake_id"],
-    help: "Keys that a request got hold of.",
+    help: "Idempotency keys that a request locked.",
     seed: "idempotency.lock.acquired.total",
   },
   formbridge_idempotency_lock_timeout_total: {
     kind: "counter",
     labels: ["intake_id"],
-    help: "Requests that waited for their key as long as FORMBRIDGE_KEY_WAIT_MS allows and were answered locked.",
+    help: "Requests that waited for their key as long as FORMBRIDGE_KEY_WAIT_MS allows and were refused as locked.",
     seed: "idempotency.lock.timeout.total",
   },
   formbridge_idempotency_lock_abandoned_total: {
     kind: "counter",
     labels: ["backend"],
-    help: "Locks that were lost before their holder let go of them, because it stalled for longer than they live.",
+    help: "Locks that were lost before their holder released them, because it stalled for longer than their lease.",
     seed: "idempotency.lock.abandoned.total",
   },
   formbridge_idempotency_lock_wait_time_ms: {
@@ -312,7 +312,7 @@ export const IDEMPOTENCY_METRICS = {
     unit: "ms",
     labels: ["intake_id", "operation"],
     buckets: LOCK_HELD_MS,
-    help: "How long a request held its key.",
+    help: "How long a request held the lock on its key.",
     seed: "idempotency.lock.held_duration_ms",
   },
   formbridge_idempotency_lock_age_seconds: {
@@ -341,25 +341,25 @@ export const IDEMPOTENCY_METRICS = {
   formbridge_idempotency_conflict_total: {
     kind: "counter",
     labels: ["intake_id", "conflict_type"],
-    help: "Keys that came with another request (payload_mismatch) or from another caller (key_collision).",
+    help: "Idempotency keys that were used for another request (payload_mismatch) or by another caller (key_collision).",
     seed: "idempotency.conflict.total",
   },
   formbridge_idempotency_conflict_retry_after_conflict_total: {
     kind: "counter",
     labels: ["intake_id"],
-    help: "Calls with a key within 60 seconds of its conflict.",
+    help: "Calls with an idempotency key within 60 seconds of its conflict.",
     seed: "idempotency.conflict.retry_after_conflict",
   },
   formbridge_idempotency_key_expired_total: {
     kind: "counter",
     labels: ["intake_id", "reason"],
-    help: "Recorded answers that were forgotten: ttl_elapsed or explicit_delete.",
+    help: "Recorded responses that were deleted: ttl_elapsed or explicit_delete.",
     seed: "idempotency.key.expired.total",
   },
   formbridge_idempotency_key_active_count: {
     kind: "gauge",
     labels: ["intake_id"],
-    help: "Recorded answers that are kept. Counted once at the start and kept from then on; in PostgreSQL estimated from a sample.",
+    help: "Recorded responses that are stored. Counted once at the start and kept from then on; in PostgreSQL estimated from a sample.",
     seed: "idempotency.key.active_count",
   },
   formbridge_idempotency_key_average_lifetime_ms: {
@@ -367,7 +367,7 @@ export const IDEMPOTENCY_METRICS = {
     unit: "ms",
     labels: ["intake_id"],
     buckets: KEY_LIFE_MS,
-    help: "How long a recorded answer was kept.",
+    help: "How long a recorded response was kept.",
     seed: "idempotency.key.average_lifetime_ms",
   },
 } as const satisfies Record<string, MetricSpec>;
@@ -385,7 +385,7 @@ export const SERVICE_METRICS = {
     unit: "s",
     labels: ["method", "route", "status"],
     buckets: SECONDS,
-    help: "HTTP requests by the pattern of their path and the number of their answer.",
+    help: "HTTP requests by the pattern of their path and their status code.",
   },
   formbridge_mcp_call_duration_seconds: {
     kind: "histogram",
@@ -432,7 +432,7 @@ export const SERVICE_METRICS = {
     kind: "gauge",
     unit: "s",
     labels: ["webhook_id"],
-    help: "Age of the newest event that a webhook was last sent, when it was sent: how far behind the webhook is.",
+    help: "Age of the newest event in the last batch when it was sent: how far behind the webhook is.",
   },
   formbridge_notices_total: {
     kind: "counter",
@@ -444,7 +444,7 @@ export const SERVICE_METRICS = {
     unit: "s",
     labels: ["kind"],
     buckets: SECONDS,
-    help: "From when a job was due to when a worker took it.",
+    help: "Time from when a job was due until a worker claimed it.",
   },
   formbridge_jobs_depth: { kind: "gauge", help: "Jobs that wait, due or not. At most 10,000 are counted." },
   formbridge_uploads_total: {
@@ -478,7 +478,7 @@ export const SERVICE_METRICS = {
   formbridge_store_up: {
     kind: "gauge",
     labels: ["backend"],
-    help: "1 when the store answered the last look, which is taken every FORMBRIDGE_METRICS_LOOK_MS.",
+    help: "1 if the store responded to the last health check, every FORMBRIDGE_METRICS_LOOK_MS.",
   },
   formbridge_build_info: {
     kind: "gauge",
@@ -492,7 +492,7 @@ export const SERVICE_METRICS = {
     kind: "gauge",
     unit: "s",
     labels: ["quantile"],
-    help: "Delay of the event loop since the last scrape: 0.5, 0.99 and 1.",
+    help: "Delay of the event loop since the last scrape: quantiles 0.5, 0.99 and 1.",
   },
   formbridge_process_start_time_seconds: { kind: "gauge", unit: "s", help: "Unix time of the start." },
 } as const satisfies Record<string, MetricSpec>;

@@ -4,7 +4,7 @@ import type { Metrics } from "./registry.ts";
 
 const FIVE_MINUTES = 300_000;
 const A_DAY = 86_400_000;
-/** A key that comes back so soon after its conflict is a retry of it. */
+/** A key that is used again this soon after its conflict counts as a retry. */
 const RETRY_MS = 60_000;
 const MAX_CONFLICTS = 10_000;
 

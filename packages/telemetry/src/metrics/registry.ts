@@ -1,5 +1,5 @@
 /**
- * Adds measurements up, and hands the sums to OpenTelemetry's readers as a `MetricProducer`.
+ * Adds up measurements, and passes the sums to OpenTelemetry's readers as a `MetricProducer`.
  *
  * The instruments of its SDK sort and serialize the labels of every single measurement, which takes 4–5 µs each; a request makes about
  * ten. Here a series is found by its label values alone (0.1–0.2 µs), and the SDK exports. The trade-off: no views and no exemplars.

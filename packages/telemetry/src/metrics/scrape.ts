@@ -13,7 +13,7 @@ export interface Scrape {
 const TEXT = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Is it the right key? Takes as long for a wrong one as for the right one. */
+/** Whether this is the right key, compared in constant time. */
 function createGate(key: string | undefined): (authorization: string | undefined) => boolean {
   if (key === undefined) return () => true;
   const expected = digest(key);

@@ -1,10 +1,10 @@
 import type { Backend, Measure, StoreSizes } from "@formbridge/core";
 
-/** Knows how much the store holds without scanning it at every look. */
+/** Keeps track of how much the store holds, without scanning it every time. */
 export interface SizeKeeper {
   tokensChanged(by: number): void;
   record(measure: Measure): void;
-  /** Starts from what the store says, and follows its changes; a shared store is asked again each time. */
+  /** Counts once and then follows the changes; asks a shared store each time. */
   refresh(backend: Backend): Promise<void>;
   current(): StoreSizes | undefined;
 }
@@ -27,7 +27,7 @@ export function createSizeKeeper(): SizeKeeper {
       if (isKnown && !backend.isShared) return;
       const sizes = await backend.sizes();
       tokens = sizes.tokens;
-      // An intake whose last record was forgotten has none, and is not unknown.
+      // An intake whose last record was deleted is reported as 0 rather than left out.
       const gone = [...records.keys()].map((intakeId): [string, number] => [intakeId, 0]);
       records = new Map([...gone, ...Object.entries(sizes.records)]);
       isKnown = true;

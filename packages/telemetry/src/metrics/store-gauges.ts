@@ -36,7 +36,7 @@ export function watchStores(options: StoreGaugeOptions): () => void {
     else skewed.delete(name);
   }
 
-  /** Each part stands alone: what can't be had now is had later. */
+  /** The parts are independent: one that fails is sampled again next time. */
   async function look(): Promise<void> {
     await Promise.allSettled([
       options.health().then((stores) => {

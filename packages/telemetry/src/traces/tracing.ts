@@ -13,7 +13,7 @@ export interface RecordedSpan {
   readonly name: string;
   readonly trace: LocalTrace;
   readonly parent: RecordedSpan | undefined;
-  /** Made when first needed. */
+  /** Generated when first needed. */
   id: string | undefined;
   /** Milliseconds since the process's time origin. */
   readonly startedAt: number;
