@@ -116,7 +116,7 @@ describe("continue later", () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     for (let looks = 0; looks < 2; looks++) {
       await button("Continue later").click();
-      await dialog().getByRole("img", { name: "Go on with your phone" }).waitFor();
+      await dialog().getByRole("img", { name: "Continue on your phone" }).waitFor();
       if (looks === 0) await button("Close").click();
     }
     expect(await links(submissionId)).toHaveLength(2);
@@ -126,7 +126,7 @@ describe("continue later", () => {
     await button("Copied").waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(shown);
     await dialog().getByLabel("Your e-mail address").fill("ada@example.com");
-    await button("Mail it to me").click();
+    await button("E-mail it to me").click();
     await dialog().getByText("Sent to ada@example.com.").waitFor();
     const mail = mailbox.mails.at(-1);
     expect(mail).toMatchObject({ to: "ada@example.com", subject: expect.stringContaining("Order") });
@@ -138,7 +138,7 @@ describe("continue later", () => {
     mailbox.broken = true;
     await button("Continue later").click();
     await dialog().getByLabel("Your e-mail address").fill("ada@example.com");
-    await button("Mail it to me").click();
+    await button("E-mail it to me").click();
     await dialog().getByText("The e-mail was not sent.").waitFor();
     mailbox.broken = false;
     expect(refused).toEqual([]);

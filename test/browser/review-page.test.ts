@@ -167,7 +167,7 @@ describe("the page of a review link", () => {
     await drain(server);
 
     await openReview(JANE);
-    await page.getByText("1 answer was changed since.").waitFor();
+    await page.getByText("1 answer has been changed since.").waitFor();
     await page.getByText("changed since", { exact: true }).waitFor();
     await page.getByText("Before: Pariss").waitFor();
     expect(await page.locator("[data-changed]").allInnerTexts()).toEqual([expect.stringContaining("Paris")]);
@@ -332,7 +332,7 @@ describe("the queue of a reviewer with a key", () => {
     };
     await tabTo(/^Key$/);
     await type("fbk_wrong");
-    await page.getByText("This key is not known, or not a reviewer's.").waitFor();
+    await page.getByText("This key is unknown, or isn't a reviewer's.").waitFor();
     await page.keyboard.press("ControlOrMeta+A");
     await type(rosa);
     await page.getByRole("heading", { name: "Waiting for you" }).waitFor();

@@ -118,7 +118,7 @@ it("[MCP-APP-FIELDS] [MCP-APP-ERRORS] [MCP-APP-HUMAN-ONLY] [MCP-APP-ACTOR] [MCP-
   await expect.poll(() => year.getAttribute("aria-invalid"), PATIENT).toBe("true");
   const described = (await year.getAttribute("aria-describedby"))?.split(" ") ?? [];
   const texts = await Promise.all(described.map((id) => app.locator(`[id="${id}"]`).allTextContents()));
-  expect(texts.flat().join(" ")).toContain("This has the wrong form.");
+  expect(texts.flat().join(" ")).toContain("This has the wrong format.");
   // Values that can be stored are stored, even if invalid.
   expect((await read()).fields).toMatchObject({ year: "next", conflict_details: [{ organisation: "Acme" }] });
   await expect.poll(() => host.told.join("\n"), PATIENT).toContain("it was not submitted");

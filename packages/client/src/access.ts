@@ -26,8 +26,8 @@ export type Call = Omit<Request, "path" | "headers"> & {
 };
 
 /**
- * Where a submission is, and with which token or version the next call is made. Follows every answer, and finds a way
- * round a token that has lapsed or can't be looked up when a key allows one.
+ * Where a submission is, and with which token or version the next call is made. Updated from every response. If the
+ * token has lapsed or can't be looked up, it recovers where the API key allows it.
  */
 export class Position {
   readonly #access: Access;
@@ -44,7 +44,7 @@ export class Position {
     this.state = mark.state;
   }
 
-  /** Takes over what an answer says, unless a newer one was seen already. */
+  /** Takes over token and version from a response, unless a newer one was seen already. */
   follow(mark: Mark): void {
     this.submissionId ??= mark.submissionId;
     if (mark.version !== undefined && this.version !== undefined && mark.version < this.version) return;
@@ -66,7 +66,7 @@ export class Position {
   }
 
   /**
-   * A write on the version whose fields the caller has seen, or on one that it names for a write that contradicts nobody's.
+   * A write on the version whose fields the caller has seen; a write that can't conflict may name another one.
    * The version goes with every try, also by id or with a reissued token: recovery must not skip what others wrote.
    */
   async write<Answer extends Mark>(call: Call, on = this.version): Promise<Answer> {

@@ -35,7 +35,7 @@ export interface Decision {
   reasons?: string[];
   /** By dot-path: what to change there. */
   fieldReasons?: Record<string, string>;
-  /** Goes with an approval. */
+  /** Sent with an approval. */
   comment?: string;
   actor?: ActorInput;
 }
@@ -82,7 +82,7 @@ export class FormBridgeClient {
   }
 
   /**
-   * Exchanges what a hand-off link carries, or a code with the address it was sent to, for a session. With `carrier:
+   * Exchanges the secret of a hand-off link, or a code with the address it was sent to, for a session. With `carrier:
    * "header"` the client that is returned carries the session; otherwise the browser keeps it in a cookie.
    */
   async openSession<Fields extends object = Record<string, unknown>>(
@@ -114,7 +114,7 @@ export class FormBridgeClient {
     return await this.request({ method: "GET", path, route: "/intakes/{id}", repeatable: true, signal });
   }
 
-  /** All submissions that match, newest first, page by page behind the scenes. */
+  /** All submissions that match, newest first. Loads page after page as they are consumed. */
   async *submissions({ signal, ...query }: ListOptions = {}): AsyncGenerator<SubmissionSummary, void, undefined> {
     let page: ListSubmissionsResponse;
     let pageToken: string | undefined;

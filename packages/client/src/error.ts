@@ -1,6 +1,6 @@
 import type { ErrorBody, ErrorDetail, ErrorType } from "@formbridge/contract";
 
-/** What the server answered, or why there was no answer. */
+/** The type of the server's error, or why there was no usable response. */
 export type ClientErrorType = ErrorType | "network_error" | "timeout" | "bad_answer";
 
 interface Failure {
@@ -13,7 +13,7 @@ interface Failure {
 /** The one error that this client throws, apart from the `AbortError` of a signal that the caller aborted. */
 export class FormBridgeError extends Error {
   readonly type: ClientErrorType;
-  /** The HTTP status, when there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
   /** May the same call succeed later? */
   readonly retryable: boolean;

@@ -1,6 +1,6 @@
 /**
- * The type of the values that a JSON Schema describes, for a schema that is declared `as const`. Covers what intakes are
- * usually made of; a keyword that it does not know makes the value `unknown`, never a wrong type.
+ * The type of the values that a JSON Schema describes, for a schema that is declared `as const`. Covers what intakes
+ * commonly use; a keyword that it doesn't know makes the value `unknown`, never a wrong type.
  */
 export type FieldsOf<Schema> = Schema extends { properties: infer Properties }
   ? Simplify<

@@ -9,7 +9,7 @@ export interface Divergence {
   base: Fields;
   /** The fields as they are now; sensitive values may be masked. */
   current: Fields;
-  /** The paths that the server calls conflicts. It knows who wrote what; without its word, values are compared. */
+  /** The paths that the server reports as conflicts, since it knows who wrote what. Without them, values are compared. */
   listed?: readonly string[];
 }
 

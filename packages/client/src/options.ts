@@ -26,7 +26,7 @@ export interface ClientOptions {
   apiKey?: string;
   /** The secret of a hand-off session. A page with a session cookie needs none. */
   session?: string;
-  /** Recorded as the author of writes. A key or session already says who it is. */
+  /** Recorded as the author of writes. Not needed with an API key or session, which identify the actor. */
   actor?: ActorInput;
   retry?: RetryOptions;
   telemetry?: Telemetry;

@@ -24,7 +24,7 @@ interface Merge {
   /** Loads the version that won; afterwards `known` returns its fields. */
   refresh(error: FormBridgeError): Promise<void>;
   onMerged(): void;
-  /** The answer when nothing is left to write. */
+  /** The response when nothing is left to write. */
   unchanged(): Promise<SetFieldsResponse>;
 }
 
@@ -47,7 +47,7 @@ export async function mergePatch(merge: Merge): Promise<SetFieldsResponse> {
       if (!isStale || tries > mergeTries) throw error;
       await merge.refresh(error);
       const left = await resolveAll({ patch, base, current: merge.known(), error, options });
-      // Nothing was recorded for the refused write, but other fields are another call.
+      // Nothing was recorded for the refused write; but with other fields it is another call.
       if (left !== patch) idempotencyKey = newIdempotencyKey();
       patch = left;
       merge.onMerged();

@@ -33,8 +33,8 @@ export interface Known {
 }
 
 /**
- * One submission, as this client last saw it. Keeps the token and version of the newest answer, and sends one write at
- * a time, so that a program never conflicts with itself.
+ * One submission, as this client last saw it. Keeps the token and version of the newest response, and sends one write
+ * at a time, so that a program never conflicts with itself.
  */
 export class Submission<Fields extends object = Record<string, unknown>> {
   readonly #access: Access;
@@ -55,7 +55,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
 
   get id(): string {
     const { submissionId } = this.#position;
-    if (submissionId === undefined) throw new TypeError("The id is known after the first answer; call read().");
+    if (submissionId === undefined) throw new TypeError("The id is known after the first response; call read().");
     return submissionId;
   }
   get state(): SubmissionState | undefined {
@@ -91,7 +91,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     return record;
   }
 
-  /** What a form needs to draw the submission, and in a session whose it is. */
+  /** What a form needs to render the submission, and in a session, who works in it. */
   async intake({ signal }: CallOptions = {}): Promise<GetSubmissionIntakeResponse> {
     const call = { method: "GET", below: "/intake", route: "/submissions/{id}/intake", repeatable: true } as const;
     return await this.#position.read<GetSubmissionIntakeResponse>({ ...call, signal });
@@ -143,7 +143,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     return await this.#inTurn(() => this.#send<CancelResponse>("DELETE", "", { body, repeatable: false, signal }));
   }
 
-  /** Makes a link for a human. Neither version nor token move. */
+  /** Creates a link for a human. Version and token stay the same. */
   async handOff(request: Omit<CreateHandoffRequest, "actor"> = {}, { signal }: CallOptions = {}) {
     const body = { ...request };
     return await this.#addInTurn<CreateHandoffResponse>("POST", "/handoffs", { body, repeatable: false, signal });
@@ -154,7 +154,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     return (await this.#position.read<ListHandoffsResponse>({ ...call, signal })).items;
   }
 
-  /** Retires every token issued so far and takes a new one. Needs the creator's key, or an admin's. */
+  /** Revokes every token issued so far and takes a new one. Needs the creator's key, or an admin's. */
   async reissueToken({ signal }: CallOptions = {}): Promise<void> {
     await this.#inTurn(() => this.#position.reissue(signal));
   }
@@ -169,7 +169,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     return startUpload(this.#uploadCalls(announce), content, options);
   }
 
-  /** Goes on with an upload that was announced before, for example before a reload. */
+  /** Continues an upload that was announced before, for example before a reload. */
   resumeUpload(ticket: UploadTicket, content: Blob, options: UploadOptions = {}): FileUpload {
     return startUpload(
       this.#uploadCalls(async () => ticket),
@@ -241,7 +241,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     });
   }
 
-  /** Takes over the version that won, with its fields: the next write is made on both or on neither. */
+  /** Takes over the version that won, together with its fields: the next write needs both or neither. */
   async #moveOn(error: FormBridgeError, { signal }: CallOptions): Promise<void> {
     const current = error.detail?.current;
     if (current === undefined) {
@@ -249,7 +249,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
       await this.read(signal === undefined ? {} : { signal });
       return;
     }
-    // The 409 shows version and fields of one moment; a read may already be another one.
+    // Version and fields of the 409 belong together; a read may already return a newer version.
     this.#position.follow({ ...error.body, version: current.version });
     this.#learn(current);
   }
@@ -275,7 +275,7 @@ export class Submission<Fields extends object = Record<string, unknown>> {
     return await turn;
   }
 
-  /** Fields of an older answer, such as a replay, never replace newer ones. */
+  /** Fields of an older response, such as a replay, never replace newer ones. */
   #learn({ version, fields, missingFields, validationErrors }: Mark & Known): void {
     const isOld = version !== undefined && this.version !== undefined && version < this.version;
     if (isOld) return;

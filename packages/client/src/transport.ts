@@ -29,7 +29,7 @@ export interface Transport {
   fetch: typeof fetch;
 }
 
-/** What means that the call may be repeated: nothing was executed, or executing it again is harmless. */
+/** Statuses after which any call may be repeated: nothing was executed, or executing it again is harmless. */
 const REFUSED_FOR_NOW = new Set([429, 503]);
 const FAILED = new Set([500, 502, 504]);
 
@@ -88,7 +88,7 @@ export function createTransport(options: ClientOptions): Transport {
       }
       if (signal?.aborted === true) throw signal.reason;
       if (limit.aborted) {
-        const message = `The server did not answer within ${retry.timeoutMs} ms.`;
+        const message = `The server did not respond within ${retry.timeoutMs} ms.`;
         throw new FormBridgeError("timeout", message, { retryable: true, cause: error });
       }
       throw new FormBridgeError("network_error", "The server could not be reached.", { retryable: true, cause: error });
@@ -140,7 +140,7 @@ async function readAnswer<Answer>(response: Response): Promise<Answer> {
     return JSON.parse(text) as Answer;
   } catch (cause) {
     const { status } = response;
-    throw new FormBridgeError("bad_answer", "The server's answer is not JSON.", { status, retryable: true, cause });
+    throw new FormBridgeError("bad_answer", "The server's response is not JSON.", { status, retryable: true, cause });
   }
 }
 

@@ -2,7 +2,7 @@ import type { ConfirmUploadResponse } from "@formbridge/contract";
 import { sendFile, type UploadTicket } from "./send-file.ts";
 import type { Transport } from "./transport.ts";
 
-/** A file and the name it is to have. A browser's `File` is one; in Node, `fs.openAsBlob` makes the blob. */
+/** A file and its name. A browser's `File` fits; in Node, `fs.openAsBlob` makes the blob. */
 export interface FileToSend {
   content: Blob;
   filename: string;
@@ -16,7 +16,7 @@ export interface UploadOptions {
   sha256?: string;
 }
 
-/** A file on its way. */
+/** An upload in progress. */
 export interface FileUpload {
   /** Settles when the server has checked and taken the file, or refused it. */
   readonly done: Promise<ConfirmUploadResponse>;

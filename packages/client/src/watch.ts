@@ -8,18 +8,18 @@ export interface WatchOptions {
   /** Start after this event; from the first one when absent. */
   afterEventId?: string;
   signal?: AbortSignal;
-  /** How often to ask when the connection can't be streamed. */
+  /** How often to poll if streaming doesn't work. */
   pollMs?: number;
 }
 
 const POLL_MS = 2_000;
-/** Some proxies hold streams back or cut them: after so many streams without an event, ask instead. */
+/** Some proxies buffer streams or cut them: after this many streams without an event, poll instead. */
 const FRUITLESS = 3;
 const TERMINAL = new Set(["submission.finalized", "submission.cancelled", "submission.expired"]);
 
 /**
- * The events of a submission as they are written, each once and in order, over reconnects. Streams where that works and
- * asks now and then where it does not. Ends with the submission, or when the signal is aborted.
+ * The events of a submission as they are written, each once and in order, over reconnects. Streams where that works,
+ * and polls where it doesn't. Ends with the submission, or when the signal is aborted.
  */
 export async function* watchEvents(
   transport: Transport,
@@ -76,7 +76,7 @@ async function* stream(transport: Transport, position: Position, { last, signal 
   });
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (!isStream || response.body === null) {
-    throw new FormBridgeError("bad_answer", "The answer is not an event stream.", { retryable: true });
+    throw new FormBridgeError("bad_answer", "The response is not an event stream.", { retryable: true });
   }
   for await (const { data } of readServerSentEvents(response.body as ReadableStream<Uint8Array>)) {
     yield JSON.parse(data) as IntakeEvent;

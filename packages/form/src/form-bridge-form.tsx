@@ -24,7 +24,7 @@ export interface FormBridgeFormProps {
   onSaved?(record: SubmissionRecord): void;
   /** It was submitted. */
   onSubmitted?(answer: SubmitResponse): void;
-  /** It could not be submitted: these fields are missing or wrong. They say so themselves. */
+  /** It could not be submitted: these fields are missing or wrong, which the form shows at each of them. */
   onRefused?(fields: readonly FieldError[]): void;
   /** It could not be opened, saved or submitted. */
   onError?(error: FormBridgeError): void;

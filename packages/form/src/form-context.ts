@@ -5,7 +5,7 @@ import type { Hints } from "./engine/hints.ts";
 import type { JsonSchema } from "./engine/prepare-schema.ts";
 import { inEnglish, type Translate } from "./texts.ts";
 
-/** A file on its way to a field, as the form shows it. */
+/** A file being uploaded to a field, as the form shows it. */
 export interface FileProgress {
   id: string;
   filename: string;
@@ -43,7 +43,7 @@ export interface FormContext {
   /** The fields of the step that is shown. */
   step: readonly string[] | undefined;
   readOnly: boolean;
-  /** Text that was typed and not handed over yet; called before anything is sent. */
+  /** Callbacks that report typed text which was held back until a pause; call each before sending. */
   pending: Set<() => void>;
   onTyping(began: Typing): void;
 }

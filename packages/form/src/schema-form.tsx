@@ -26,7 +26,7 @@ export interface SchemaFormProps {
   /** Shown below a field: who filled it in, or a choice between two values. */
   note?(path: string): ReactNode;
   translate?: Translate;
-  /** Text that was typed and not handed over yet. Call each before you send. */
+  /** Callbacks that report typed text which was held back until a pause. Call each before you send. */
   pending?: Set<() => void>;
   /** Called with the first letter, before there is a change to report. */
   onTyping?(began: Typing): void;

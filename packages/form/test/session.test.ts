@@ -146,7 +146,7 @@ describe("a write whose response is lost", () => {
 });
 
 describe("masked values", () => {
-  it("[PAGES-SENSITIVE] are written once, though the answer does not show them", async () => {
+  it("[PAGES-SENSITIVE] are written once, though the response does not show them", async () => {
     const server = new SimulatedServer();
     server.masked = (path) => path === "secret";
     const session = await open(server);

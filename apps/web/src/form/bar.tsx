@@ -20,7 +20,7 @@ interface BarProps {
   others: readonly Action[];
 }
 
-/** What is always in reach, in one row: whether everything is saved, and the way on. */
+/** Always in reach, in one row: whether everything is saved, and the next step. */
 export function Bar({ saving, isHeld, reader: { t }, isBusy, primary, back, others }: BarProps): ReactElement {
   const isWide = useMedia("(min-width: 720px)");
   const shown = isHeld && saving !== "offline" ? "held" : saving;

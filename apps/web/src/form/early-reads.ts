@@ -31,7 +31,7 @@ function pathsOf(link: Link): string[] {
   return [`${at}/intake`, at];
 }
 
-/** Gives out each early answer once; everything else, and a second try, goes to the network. */
+/** Returns each early response once; everything else, and a second try, goes to the network. */
 export const fetchWith =
   (early: EarlyReads): typeof fetch =>
   (input, init) => {

@@ -22,7 +22,7 @@ import { useAgentNews, useReportingSaves, useSavingOnLeave } from "./session-eff
 
 const NO_ERRORS: readonly FieldError[] = [];
 const NO_STEPS: Steps = [];
-/** A field that nobody has come to yet is missing, not wrong. */
+/** A field that nobody has filled in yet is missing, not wrong. */
 const isAbsence = ({ code }: FieldError): boolean => code === "required" || code === "file_required";
 
 type View = "form" | "check" | "later";
@@ -67,7 +67,7 @@ export function Editor({ opened, reader, hint }: EditorProps): ReactElement {
 
   useSavingOnLeave(session, pending);
   useReportingSaves(session);
-  // At once: nobody may read "saved" after the first letter.
+  // Announce it at once: after the first letter, the bar must not say "saved" any more.
   useLayoutEffect(() => live.status(t(`page.${saving}`), saving === "offline"), [live, t, saving]);
   useAgentNews(record, handoff?.actor.id, reader);
 
@@ -142,7 +142,7 @@ interface Ways {
   onBack(): void;
 }
 
-/** One step on, and one back. */
+/** The buttons for the next step and the previous one. */
 function waysOn({ view, steps, navigation, sending, t, onBack }: Ways): { primary: Action; back?: Action } {
   const { step, openStep } = navigation;
   if (view === "check") {

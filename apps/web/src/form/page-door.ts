@@ -1,7 +1,7 @@
 import { createClient, type FormBridgeClient, FormBridgeError } from "@formbridge/client";
 import { type Door, type Opened, openForm, publicIntake } from "./opening.ts";
 
-/** The secret of the link has done its work: it leaves the address bar, and reloading uses the cookie. */
+/** Removes the link's secret, which is no longer needed, from the address bar; reloading uses the cookie. */
 function inPlace(submissionId: string, opened: Opened): Opened {
   history.replaceState(null, "", `/resume/${encodeURIComponent(submissionId)}`);
   return opened;

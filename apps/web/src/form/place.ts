@@ -2,7 +2,7 @@ import type { ClientErrorType } from "@formbridge/client";
 import { createContext, useContext } from "react";
 import type { Door } from "./opening.ts";
 
-/** What happened in the form. Ids and counts, never a value or a secret: pages and models of others receive it. */
+/** What happened in the form. Only ids and counts, no value or secret: it is passed to other people's pages and models. */
 export type News =
   | { kind: "ready"; submissionId: string | undefined }
   | { kind: "saved"; submissionId: string; version: number; missing: number }

@@ -31,7 +31,7 @@ export function problemOf({ type, detail }: FormBridgeError): Problem {
   }
 }
 
-/** The text that says what to do. Whatever ended a link, it takes a new one. */
+/** The text that says what to do. Whatever ended a link, the person needs a new one. */
 export const wayOn = (problem: Problem) => `problem.${problem === "spent" ? "expired" : problem}.text` as const;
 
 interface ProblemProps {

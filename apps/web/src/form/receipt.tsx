@@ -21,7 +21,7 @@ async function lastSubmit(submission: Submission): Promise<IntakeEvent | undefin
   return found;
 }
 
-/** After the submit: what was sent, what happens to it, and how to verify that it stays as it is. */
+/** After the submit: what was sent, what happens to it, and how to verify that it isn't changed. */
 export function Receipt({ opened, reader }: { opened: Opened; reader: Reader }): ReactElement {
   const { session } = opened;
   const { t } = reader;

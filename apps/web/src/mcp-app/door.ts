@@ -7,7 +7,7 @@ import { createHostFetch, HOST_URL } from "./host-fetch.ts";
 export function createHostDoor(host: Host): Door {
   const client = createClient({ url: HOST_URL, fetch: createHostFetch(host) });
   const notHere = async (): Promise<never> => {
-    throw new FormBridgeError("not_found", "An app shows the form of a hand-off.");
+    throw new FormBridgeError("not_found", "An app can only show the form of a hand-off.");
   };
   return {
     async openLink(link, actor) {

@@ -15,9 +15,9 @@ interface Asked {
 interface Way {
   method: string;
   path: RegExp;
-  /** The arguments of our tool; what the path has in parentheses comes with them. */
+  /** The arguments of our tool; `inPath` is what `path` captures. */
   args(asked: Asked, inPath: string): JsonObject;
-  /** The part of the tool's answer that is the API's. */
+  /** The part of the tool's result that the API would respond with. */
   answer?(body: JsonObject): unknown;
 }
 

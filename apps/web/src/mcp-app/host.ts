@@ -4,11 +4,11 @@ export type JsonObject = Record<string, unknown>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The window that shows us: it made the call that we belong to, and makes ours. */
+/** The embedding window: it made the tool call that shows this form, and makes the form's own calls. */
 export interface Host {
-  /** Calls our one tool. Resolves with its answer, which may be the contract's error; rejects when there was none. */
+  /** Calls our one tool. Resolves with its result, which may be the contract's error; rejects if there is none. */
   call(args: JsonObject): Promise<JsonObject>;
-  /** What the tool call that the form belongs to has answered. */
+  /** The result of the tool call that shows this form. */
   opened: Promise<JsonObject>;
   /** The host's language, if it says which. */
   locale: Promise<string>;
@@ -50,7 +50,7 @@ export function connectHost(): Host {
     const { id, method, params, result, error } = data;
     if (typeof method === "string") {
       if (id === undefined) notified[method]?.(isObject(params) ? params : {});
-      // A ping, or the host's word that it closes the form: both want no more than an answer.
+      // A ping, or a notice that the host closes the form: both only need a response.
       else post({ id, result: {} });
       return;
     }
@@ -90,7 +90,7 @@ export function connectHost(): Host {
   };
 }
 
-const NO_ANSWER = { type: "internal_error", message: "The server gave no answer.", retryable: false };
+const NO_ANSWER = { type: "internal_error", message: "The server did not respond.", retryable: false };
 
 function answerOf({ structuredContent }: JsonObject): JsonObject {
   const body = isObject(structuredContent) ? structuredContent : {};

@@ -13,7 +13,7 @@ interface HistoryProps {
 
 const MAX_NAMED = 8;
 
-/** What happened, oldest first, in words. Checks and notes of the machinery are left out. */
+/** What happened, oldest first, in words. Technical events are left out. */
 export function History({ events, intake, reader }: HistoryProps): ReactElement {
   const { t } = reader;
   const told = events.flatMap((event) => {

@@ -18,7 +18,7 @@ import { SentBack } from "./sent-back.tsx";
 import type { Reviewable, ReviewSource } from "./source.ts";
 
 interface Loaded {
-  /** Another one for each look. */
+  /** A different number for each load. */
   look: number;
   seen: Reviewable;
   events: readonly IntakeEvent[];
@@ -33,7 +33,7 @@ type View =
 interface PageProps {
   source: ReviewSource;
   reader: Reader;
-  /** Back to where others wait, for reviewers who have a queue. */
+  /** Back to the queue, for reviewers who have one. */
   onLeave?: () => void;
 }
 
@@ -61,7 +61,7 @@ export function ReviewPage({ source, reader, onLeave }: PageProps): ReactElement
       return true;
     } catch (error) {
       if (RETRIED.includes(problemOf(error))) return false;
-      // Either there is something new to look at, or the look says why there is nothing left to decide.
+      // Loading again shows either what is new, or why there is nothing left to decide.
       setOutdated(true);
       await load();
       return true;

@@ -76,7 +76,7 @@ export function keySource(client: FormBridgeClient, submissionId: string): Revie
       return { record, intake };
     },
     history: () => readAll(client, `${path}/events`, `${route}/events`),
-    // Counts for what the reviewer has seen alone.
+    // Names the version that the reviewer has seen: the decision counts for no other.
     decide: (body, { record }) =>
       client.request<ReviewResponse>({
         ...post(`${path}/review`, `${route}/review`),

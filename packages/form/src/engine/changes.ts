@@ -37,7 +37,7 @@ const own = (object: Record<string, unknown>, name: string): unknown =>
 
 const change = (path: FieldPath, value: unknown): FieldChange => (value === undefined ? { path } : { path, value });
 
-/** Empty objects and absent values are the same: nobody said anything. */
+/** Empty objects and absent values are the same: nothing was entered. */
 export function pruned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => pruned(item) ?? null);
   if (!isObject(value)) return value;

@@ -31,7 +31,7 @@ const LIST = new Set(["allOf", "anyOf", "oneOf"]);
 const MAP = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 /** Keywords whose schemas describe the same place as the one that contains them. */
 const PARTS = new Set(["allOf", "anyOf", "oneOf", "then", "else", "dependencies"]);
-/** Written in other words below, or of no use to a form. */
+/** Rewritten below, or of no use to a form. */
 const LEFT_OUT = new Set(["default", "deprecated", "nullable", "dependentRequired", "dependentSchemas", "prefixItems"]);
 
 function prepare(schema: unknown, { isPart = false, ...preparing }: Preparing): unknown {

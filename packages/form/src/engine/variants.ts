@@ -79,7 +79,7 @@ export function variantOf(
   return fitting === -1 ? shared.indexOf(most) : fitting;
 }
 
-/** Is the value at odds with this variant? Then somebody else has chosen another one. */
+/** Whether the value contradicts this variant, so that somebody else must have chosen another one. */
 export function contradicts({ schemas, constants }: Variants, index: number, value: unknown): boolean {
   if (pruned(value) === undefined) return false;
   if (!isObject(value)) return isObject(schemas[index]?.properties);

@@ -11,7 +11,7 @@ export interface Edit {
   base?: unknown;
   /** Somebody else changed the field to this meanwhile. The edit is held back until the person has chosen. */
   theirs?: Held;
-  /** Values of writes without an answer: stored or not, nobody knows. What the server holds of these is the person's own. */
+  /** Values sent in writes without a response, which may or may not be stored. If the server has one of them, it isn't a conflict. */
   sent?: readonly Held[];
   /** The server can't store this value. The edit is held back until it is changed. */
   refused?: FieldError;
@@ -26,7 +26,7 @@ export type Fields = Record<string, unknown>;
 /** Edits by path. They never nest: an edit of an object absorbs the edits of its members. */
 export class Edits {
   readonly #byPath = new Map<string, Edit>();
-  /** What the person sees in fields that they are in, which are not redrawn: the base of the next edit there. */
+  /** What is shown in fields that the person is editing, which are not redrawn: the base of the next edit there. */
   readonly #begun = new Map<string, { path: FieldPath; value: unknown; isList: boolean }>();
   /** The value this person wrote last, by path: never a conflict when the server has it. */
   readonly #own = new Map<string, unknown>();
@@ -178,7 +178,7 @@ export class Edits {
       const { sent = [], base, value, theirs, ...others } = edit;
       const key = keyOf(edit.path);
       const isOwn = this.#isOwn(key, now) || sent.some((one) => couldBe(now, one.value));
-      // A write that is still under way could bring an older value back.
+      // A write that is still in flight could bring an older value back.
       const isSettled = sent.every((one) => isEqual(one.value, value));
       // What is behind a mask can't be compared; the server says when somebody else changed it.
       const isOpen = theirs === undefined ? isMasked(now) && sent.length > 0 && !isOwn : holdsMask(now);

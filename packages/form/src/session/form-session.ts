@@ -33,7 +33,7 @@ export class FormSession {
   #ended: FormBridgeError | undefined;
   #write: Promise<void> | undefined;
   #isSending = false;
-  /** Text was typed that the form has not handed over yet. */
+  /** Text was typed that the form has not reported yet. */
   #isTyping = false;
   /** Something was refused, and the server did not say which edit: they are sent one by one. */
   #isSingling = false;
@@ -47,7 +47,7 @@ export class FormSession {
     this.#state = this.#snapshot();
   }
 
-  /** Takes up what an earlier visit left unsaved, and starts to follow. `record` is what was read of the submission. */
+  /** Adopts what an earlier visit left unsaved, and starts to follow. `record` is the submission, if it was read already. */
   static async open(options: FormSessionOptions, record?: SubmissionRecord): Promise<FormSession> {
     const session = new FormSession(options, record ?? (await options.submission.read()));
     const { submissionId } = session.#record;
@@ -95,7 +95,7 @@ export class FormSession {
    */
   focus(list: Typing["path"] | undefined): void {
     if (list !== undefined) this.#edits.hold(list, this.#fields);
-    // What was typed last is handed over after the focus has left.
+    // What was typed last is reported after the focus has left.
     this.#releaseSoon.schedule(PAUSE_MS, () => {
       this.#edits.release(list, this.#fields);
       this.#show();

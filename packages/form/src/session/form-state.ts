@@ -6,8 +6,8 @@ import type { Edit, Fields } from "./edits.ts";
 /** Keeps what was typed and not confirmed, so that a crash of the tab loses nothing. Never given a token. */
 export interface EditStorage {
   /**
-   * Hands over what ended visits have left, now and when one ends later. `take` returns what it could not take; that stays
-   * where it was. Resolves when everything that is there already was handed over.
+   * Passes on what ended visits have left, now and when one ends later. `take` returns what it could not take; that
+   * stays where it was. Resolves when everything that is there already was passed on.
    */
   takeOver(submissionId: string, take: (edits: Edit[]) => Edit[]): Promise<void>;
   /** Replaces what this visit has stored. */
@@ -20,7 +20,7 @@ export interface FormSessionOptions {
   storage?: EditStorage;
   /** These are never written to storage. */
   isSensitive?(path: FieldPath): boolean;
-  /** Calls back later; returns a function that calls it off. Replaced by tests. */
+  /** Calls back later; returns a function that cancels it. Replaced by tests. */
   later?(ms: number, callback: () => void): () => void;
 }
 
@@ -36,7 +36,7 @@ export interface FormState {
   conflicts: readonly Edit[];
   /** Values that the server can't store, and why. They are tried again when they are changed. */
   refused: readonly FieldError[];
-  /** For pages behind a direct link: the newest one belongs into the address bar. */
+  /** For pages behind a direct link, which keep the newest token in the address bar. */
   resumeToken?: string;
   /** Set when nothing can be written any more: the link was revoked, or the submission has ended. */
   ended?: FormBridgeError;

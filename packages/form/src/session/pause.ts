@@ -5,7 +5,7 @@ const timer: Later = (ms, callback) => {
   return () => clearTimeout(id);
 };
 
-/** One pending callback. Scheduling another calls it off. */
+/** One pending callback. Scheduling another cancels it. */
 export class Pause {
   readonly #later: Later;
   #callOff: (() => void) | undefined;

@@ -13,7 +13,7 @@ const CONTENT = new Set<FormBridgeError["type"]>(["invalid", "missing", "bad_req
 
 export function meaningOf(error: FormBridgeError, { hasToken }: { hasToken: boolean }): Meaning {
   const { type, status, retryable, detail, body } = error;
-  // A token that somebody else has rotated is replaced by the answer, unless the intake keeps it to itself.
+  // After somebody else's write the response has the current token, unless the intake doesn't disclose it.
   if (type === "token_conflict") return hasToken && body?.resumeToken === undefined ? "over" : "later";
   if (CONTENT.has(type) || (type === "forbidden" && detail?.fields !== undefined)) return "content";
   // In a session whose submission was not read yet; the next read brings the version.
@@ -26,7 +26,7 @@ export function meaningOf(error: FormBridgeError, { hasToken }: { hasToken: bool
 export const asKnown = (reason: unknown): FormBridgeError =>
   reason instanceof FormBridgeError
     ? reason
-    : new FormBridgeError("bad_answer", "The server's answer could not be used.", { retryable: true, cause: reason });
+    : new FormBridgeError("bad_answer", "The server's response could not be used.", { retryable: true, cause: reason });
 
 /**
  * The server can't store some of these edits: they are held back, and everything else is sent without them. Returns true

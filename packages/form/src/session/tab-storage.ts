@@ -38,7 +38,7 @@ export function createTabStorage(options: TabStorageOptions): EditStorage {
       if (edits.length === 0) storage().removeItem(key);
       else storage().setItem(key, JSON.stringify(edits));
     } catch {
-      // Storage is full or forbidden. The server has the last word anyway.
+      // Storage is full or forbidden. The server still gets everything.
     }
   }
 

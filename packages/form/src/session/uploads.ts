@@ -9,7 +9,7 @@ interface Moving extends FileProgress {
   ticket?: UploadTicket | undefined;
 }
 
-/** Files on their way, for the form to show. Calls `changed` whenever there is something new to see. */
+/** Uploads in progress, for the form to show. Calls `changed` whenever there is something new to show. */
 export class Uploads implements FormFiles {
   readonly #started: () => Promise<Submission>;
   readonly #changed: () => void;

@@ -81,7 +81,7 @@ function NativeDate({ kind, control }: { kind: Kind; control: ControlProps }): R
       type={kind.type}
       value={local.text}
       onInput={(event) => {
-        // Half a date reads as none: what was there stays until the rest is typed.
+        // A half-typed date reads as empty: keep the previous value until it is complete.
         if (!event.currentTarget.validity.badInput) local.onInput(event.currentTarget.value);
       }}
       onFocus={local.onFocus}

@@ -62,7 +62,7 @@ export function TextareaControl(props: ControlProps): ReactElement {
   );
 }
 
-/** A text box with a numeric keyboard: number boxes change under a scroll wheel, and lose what is no number yet. */
+/** A text box with a numeric keyboard: number boxes change when the mouse wheel turns, and drop text that isn't a number yet. */
 export function NumberControl(props: ControlProps): ReactElement {
   const { value, onChange, schema } = props;
   const local = useLocalText(value, (text) => onChange(numberIn(text)));

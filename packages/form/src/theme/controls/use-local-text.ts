@@ -11,9 +11,9 @@ interface LocalText {
 }
 
 /**
- * Text as it is being typed. It is handed over at a pause and when the field is left, so a keystroke costs what it costs
- * in a plain form. A value from outside never replaces text in a field that has the focus; what it would have replaced
- * is reported as what was typed over.
+ * Text as it is being typed. It is reported at a pause and when the field is left, so a keystroke costs no more than in
+ * a plain form. A value from outside never replaces text in a field that has the focus; what it would have replaced is
+ * reported as what was typed over.
  */
 export function useLocalText(
   value: unknown,
@@ -26,7 +26,7 @@ export function useLocalText(
   const shown = useRef(value);
   const typing = useRef<{ text: string; timer: ReturnType<typeof setTimeout> } | undefined>(undefined);
   const focused = useRef(false);
-  /** What was handed over comes back as a value: the next one from outside is what the field shows already. */
+  /** After a report, the next value from outside is the reported text, which the field shows already. */
   const awaited = useRef(false);
   const newest = useRef({ commit, value });
   newest.current = { commit, value };

@@ -122,7 +122,7 @@ interface EntryNameProps {
   onRename(name: string): void;
 }
 
-/** The name is taken when the field is left: each letter would be another name. */
+/** The name is applied when the field is left; otherwise each letter would rename the entry. */
 function EntryName({ id, entry, disabled, isTaken, onRename }: EntryNameProps): ReactElement {
   const { t } = useFormContext();
   const [typed, setTyped] = useState<string | undefined>(undefined);

@@ -27,7 +27,7 @@ export function readableSize(bytes: number): string {
   return new Intl.NumberFormat(undefined, { style: "unit", unit: UNITS[power], maximumFractionDigits }).format(size);
 }
 
-/** A file field: what was sent, what is on its way, and a place to drop more. */
+/** A file field: uploaded files, uploads in progress, and a place to drop more. */
 export function FileField({ field }: { field: DrawnField }): ReactElement {
   const { schema, value, place, isOff: isReadOnly, onChange } = field;
   const context = useFormContext();

@@ -4,8 +4,7 @@ import { type RefObject, useLayoutEffect, useRef } from "react";
 type Target = "first" | "up" | "down" | "remove";
 
 /**
- * Moves the focus after rows were added, moved or removed, so that somebody who works by keyboard goes on from there
- * instead of from the top of the page.
+ * Moves the focus after rows were added, moved or removed, so that keyboard users continue from there instead of from the top of the page.
  */
 export function useFocusAfter(): {
   list: RefObject<HTMLDivElement | null>;
