@@ -81,7 +81,7 @@ function checkSecrets(source: CopySource, sealer: Sealer): Set<string> {
   for (const page of source.pages("records", 0)) {
     for (const { tenant, submission_id: submissionId, answer } of page) {
       if (!opensAnswer(sealer, { tenant, submissionId, answer }))
-        throw wrongSecret(`a recorded answer of ${submissionId}`);
+        throw wrongSecret(`a recorded response of ${submissionId}`);
     }
   }
   for (const page of source.pages("webhooks", 0)) {

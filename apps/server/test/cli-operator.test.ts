@@ -142,7 +142,7 @@ describe.each([
   });
 });
 
-it("[RUNNING-CLI-TOKENS] a token whose time is over has lapsed", async () => {
+it("[RUNNING-CLI-TOKENS] a token past its expiry is listed as lapsed", async () => {
   const server = await startTestServer();
   closers.push(() => server.stop());
   await server.putIntake({ id: "forms" });

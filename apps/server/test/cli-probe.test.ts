@@ -105,7 +105,7 @@ describe("probe", () => {
       runCommand(["probe", "--url", "http://me:secret@127.0.0.1"], {}),
     ]);
     const missing = ["there is no intake none", "Set FORMBRIDGE_PROBE_KEY", "--url has a user name"];
-    const words = ["ECONNREFUSED", "no answer after", ...missing];
+    const words = ["ECONNREFUSED", "no response after", ...missing];
     for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
       expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
       expect(stderr).toContain(words[index]);

@@ -62,7 +62,7 @@ describe("issuers", () => {
     const secret = await exportJWK(privateKey);
     for (const [value, words] of [
       ["{", "not valid JSON"],
-      [{ keys: [] }, "0\\.jwksFile .*holds no key"],
+      [{ keys: [] }, "0\\.jwksFile .*contains no key"],
       [[], "0\\.jwksFile .*not a JSON Web Key Set"],
       [{ keys: [secret] }, "0\\.jwksFile .*not public"],
     ] as const) {
@@ -106,7 +106,7 @@ describe("doctor", () => {
     const gone = await startIssuer(Date.now);
     await gone.stop();
     const { code, stdout } = await examine(JSON.stringify([issuerSettings(gone)]));
-    expect(stdout).toMatch(/BAD issuer test: .*\/jwks gives no keys: .*ECONNREFUSED/);
+    expect(stdout).toMatch(/BAD issuer test: .*\/jwks provides no keys: .*ECONNREFUSED/);
     expect(code).toBe(1);
   });
 });

@@ -97,7 +97,7 @@ test("migrate, doctor, keys, verify and events work on it", async () => {
   const lines = (await runCommand(["events", submissionId], env)).stdout.trim().split("\n");
   expect(lines.map((line) => JSON.parse(line).submissionId)).toEqual(lines.map(() => submissionId));
   const doctor = await runCommand(["doctor"], env);
-  expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining("store answers in") });
+  expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining("store responds in") });
 });
 
 test("an unreachable database stops a command with an explanation, without the password", async () => {

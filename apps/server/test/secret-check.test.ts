@@ -143,7 +143,7 @@ test("[AUDIT-F25] a missing secret file is not replaced by a new one over existi
   await first.stop();
   const secret = readFileSync(file, "utf8");
   rmSync(file);
-  await expect(started(env)).rejects.toThrow(/secret is not there, but the database is sealed.*Restore the file/);
+  await expect(started(env)).rejects.toThrow(/secret is missing, but the database is sealed.*Restore the file/);
   expect(await runCommand(["doctor"], env)).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(/BAD .*Restore the file/),

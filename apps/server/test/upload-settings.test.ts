@@ -25,7 +25,7 @@ it("a command is parsed as words, or as a JSON array of them, without a shell", 
 
 it.each([
   ["keys without a bucket", { FORMBRIDGE_S3_ACCESS_KEY_ID: "a" }, "FORMBRIDGE_S3_BUCKET is not"],
-  ["half of the keys", { FORMBRIDGE_S3_BUCKET: "b", FORMBRIDGE_S3_ACCESS_KEY_ID: "a" }, "need each other"],
+  ["half of the keys", { FORMBRIDGE_S3_BUCKET: "b", FORMBRIDGE_S3_ACCESS_KEY_ID: "a" }, "belong together"],
   ["an endpoint that is no URL", { FORMBRIDGE_S3_BUCKET: "b", FORMBRIDGE_S3_ENDPOINT: "s3" }, "it takes a URL"],
   ["a prefix with a blank", { FORMBRIDGE_S3_BUCKET: "b", FORMBRIDGE_S3_PREFIX: "a b" }, "FORMBRIDGE_S3_PREFIX"],
   ["two scanners", { FORMBRIDGE_SCAN_COMMAND: "a", FORMBRIDGE_SCAN_URL: "http://b" }, "both set"],

@@ -62,8 +62,8 @@ describe("opening", () => {
     expect(await call("read")).toBe("done");
     await fail("read", 5);
     expect(state.calls).toBe(10);
-    expect(await call("read")).toMatch(/not asked/);
-    expect(await call("write")).toMatch(/not asked/);
+    expect(await call("read")).toMatch(/not called/);
+    expect(await call("write")).toMatch(/not called/);
     expect(state.calls).toBe(10);
     expect(state.notes).toEqual(["read opened"]);
   });
@@ -84,7 +84,7 @@ describe("opening", () => {
       expect(await call("read")).toBe("done");
       await fail("write", 1);
     }
-    expect(await call("write")).toMatch(/not asked/);
+    expect(await call("write")).toMatch(/not called/);
     expect(await call("read")).toBe("done");
     expect(await breaker.health()).toMatchObject({ healthy: false, detail: "no" });
     expect(state.notes).toEqual(["write opened"]);
@@ -110,7 +110,7 @@ describe("probing", () => {
     expect(await breaker.health()).toEqual(SICK);
     expect(state.probes).toBe(2);
     state.health = HEALTHY;
-    expect(await call("read")).toMatch(/not asked/);
+    expect(await call("read")).toMatch(/not called/);
     await pass(1_000);
     expect(await call("read")).toBe("done");
     expect(await breaker.health()).toEqual(HEALTHY);
@@ -136,7 +136,7 @@ describe("probing", () => {
     await fail("read", 5);
     await pass(1_000);
     await pass(1_000);
-    expect(await breaker.health()).toMatchObject({ healthy: false, detail: "no answer within 1000 ms" });
+    expect(await breaker.health()).toMatchObject({ healthy: false, detail: "no response within 1000 ms" });
     await pass(0);
     await pass(1_000);
     await pass(0);

@@ -26,7 +26,7 @@ export interface BreakerOptions {
 /** The circuit is open, so the call was not made. */
 export class CircuitOpen extends StoreDown {
   constructor(detail: string) {
-    super(`not asked, since it is down: ${detail}`, "not_applied");
+    super(`not called, because it is down: ${detail}`, "not_applied");
   }
 }
 
@@ -117,7 +117,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
   /** A backend that hangs is treated like one that fails. */
   function bounded(): Promise<Health> {
     return new Promise((resolve) => {
-      const detail = `no answer within ${probeEveryMs} ms`;
+      const detail = `no response within ${probeEveryMs} ms`;
       const giveUp = later(() => resolve({ healthy: false, latencyMs: probeEveryMs, detail }), probeEveryMs);
       void probe().then((health) => {
         giveUp();

@@ -4,7 +4,7 @@ import { inWords } from "../probe/calls.ts";
 import { type Outcome, persist, type Scene } from "./fault.ts";
 import type { Entry } from "./ledger.ts";
 
-/** Longer than a run takes and clocks differ. */
+/** Longer than a run takes, plus any difference between clocks. */
 const A_WHILE_MS = 3_600_000;
 
 async function get<Body>({ call }: Scene, path: string): Promise<Body> {
@@ -22,18 +22,18 @@ async function each(scene: Scene, check: (entry: Entry) => Promise<string | unde
   return { tried: scene.ledger.entries.length, problems };
 }
 
-/** Each submission has what was acknowledged last, by as many writes as were acknowledged. */
+/** Each submission has the version and value of the last acknowledged write. */
 export const findLost = (scene: Scene): Promise<Outcome> =>
   each(scene, async ({ submissionId, version, text }) => {
     const found = await get<{ version: number; fields: Record<string, unknown> }>(
       scene,
       `/submissions/${submissionId}`,
     );
-    if (found.version !== version) return `version ${found.version}, acknowledged was ${version}`;
-    return found.fields[scene.field] === text ? undefined : "another value than was acknowledged";
+    if (found.version !== version) return `version ${found.version}, but ${version} was acknowledged`;
+    return found.fields[scene.field] === text ? undefined : "a value other than the acknowledged one";
   });
 
-/** There is no submission of this run that nobody was told of. */
+/** Every submission of this run was acknowledged. */
 export async function findDoubled(scene: Scene): Promise<Outcome> {
   const known = new Set(scene.ledger.entries.map(({ submissionId }) => submissionId));
   const from = new Date(Date.now() - A_WHILE_MS).toISOString();

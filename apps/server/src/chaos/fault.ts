@@ -4,14 +4,14 @@ import type { Ledger } from "./ledger.ts";
 
 /** Where faults are made, and what they are made with. */
 export interface Scene {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   key: string;
   call: Call;
   intake: string;
   /** A text field of the intake, into which everything is written. */
   field: string;
-  /** How each text of this run begins; no other submission has one. */
+  /** The prefix of every text that this run writes; unique to the run. */
   run: string;
   ledger: Ledger;
 }
@@ -29,7 +29,7 @@ export interface Fault {
 
 const PATIENCE = 6;
 
-/** Repeats what the server put off: whoever is told to come again (429, 503) does so. */
+/** Retries while the server asks to come back later (429, 503). */
 export async function persist(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried++) {
     const answer = await ask();

@@ -6,7 +6,7 @@ export interface Entry {
   text: string;
 }
 
-/** What the server has acknowledged, to be held against what it has. */
+/** What the server has acknowledged, to compare with what it has stored. */
 export interface Ledger {
   entries: Entry[];
 }

@@ -3,7 +3,7 @@ import { newKey } from "../probe/run-probe.ts";
 import { isGood, persist, type Scene } from "./fault.ts";
 import type { Entry } from "./ledger.ts";
 
-/** Should the run be interrupted, what it left open expires by itself. */
+/** If the run is interrupted, what it left open expires by itself. */
 const TTL_MS = 600_000;
 
 export const createPath = ({ intake }: Scene): string => `/intakes/${encodeURIComponent(intake)}/submissions`;
@@ -21,7 +21,7 @@ export const setBody = ({ field }: Scene, text: string, idempotencyKey: string):
   idempotencyKey,
 });
 
-/** Enters an acknowledged create. */
+/** Records an acknowledged create. */
 export function enter({ ledger }: Scene, { body }: Answer, text: string): Entry {
   const entry = {
     submissionId: String(body.submissionId),
@@ -33,7 +33,7 @@ export function enter({ ledger }: Scene, { body }: Answer, text: string): Entry 
   return entry;
 }
 
-/** Takes over an acknowledged write. */
+/** Records an acknowledged write. */
 export function follow(entry: Entry, { body }: Answer, text = entry.text): void {
   entry.text = text;
   entry.version = Number(body.version);

@@ -12,7 +12,7 @@ import { slowConnections } from "./faults/slow-connections.ts";
 import { strangers } from "./faults/strangers.ts";
 
 const FAULTS: readonly Fault[] = [...sameKey, ...rivals, strangers, ...lostConnections, brokenBodies, slowConnections];
-/** What the faults may have done; always checked. */
+/** The checks after the faults; always run. */
 const CHECKS: readonly Fault[] = [
   { name: "nothing is lost", run: findLost },
   { name: "nothing is doubled", run: findDoubled },
@@ -35,7 +35,7 @@ export interface ChaosRow extends Outcome {
   ms: number;
 }
 
-/** Only a server that says so itself is one on which faults may be made. */
+/** Refuses a server that doesn't say itself that it is for staging. */
 async function requireStaging(options: Server): Promise<void> {
   const health = await createCalls(options)("GET", "/healthz");
   if (health.status !== 200) throw new Error(`${options.url} is not healthy: ${inWords(health)}`);
@@ -45,7 +45,7 @@ async function requireStaging(options: Server): Promise<void> {
   );
 }
 
-/** Makes every fault, then checks what became of what the server had acknowledged. */
+/** Causes every fault, then checks what the server has kept of what it acknowledged. */
 export async function* runChaos(options: ChaosOptions): AsyncGenerator<ChaosRow, void, undefined> {
   const { url, key, intake, field, maxMs } = options;
   await requireStaging(options);

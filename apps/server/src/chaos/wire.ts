@@ -6,7 +6,7 @@ import type { Scene } from "./fault.ts";
 
 const isTls = (url: string): boolean => new URL(url).protocol === "https:";
 
-/** Sends the first bytes of a request's body, or all of them, and closes the connection before any answer. */
+/** Sends the first bytes of a request's body, or all of them, and closes the connection before any response. */
 export function sendAndLeave(
   { url, key }: Scene,
   { method, path, body }: { method: string; path: string; body: object },
@@ -21,7 +21,7 @@ export function sendAndLeave(
       "content-length": content.length,
     };
     const request = begin(url + path, { method, headers, agent: false });
-    // Being hung up on is the point.
+    // Losing the connection is intended.
     request.on("error", () => {});
     request.on("close", resolve);
     request.write(content.subarray(0, Math.floor(content.length * share)), () => request.destroy());

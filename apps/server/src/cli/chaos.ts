@@ -23,7 +23,9 @@ Example:
 
 export const chaosCommand = (): Command =>
   new Command("chaos")
-    .description("Make faults on a staging server, and check that nothing is lost or doubled and histories verify.")
+    .description(
+      "Cause faults on a staging server, and check that nothing is lost or doubled and that histories verify.",
+    )
     .option("--url <url>", "the server (default: FORMBRIDGE_HOST and FORMBRIDGE_PORT)")
     .option("--intake <id>", "the intake to work in", "probe")
     .option("--field <name>", "a text field of the intake", "note")

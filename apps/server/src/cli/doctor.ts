@@ -17,7 +17,7 @@ const good = (line: string): Finding => ({ ok: true, line });
 const bad = (line: string): Finding => ({ ok: false, line });
 
 function checkIntakes({ intakesFolder, settings }: Config): Finding[] {
-  if (!existsSync(intakesFolder)) return [bad(`the folder of intakes ${intakesFolder} is not there`)];
+  if (!existsSync(intakesFolder)) return [bad(`the folder of intakes ${intakesFolder} doesn't exist`)];
   const { definitions, problems } = readIntakeFolder(intakesFolder, { maxFields: settings.maxSchemaFields });
   return [
     good(`${definitions.length} intakes in ${intakesFolder}`),
@@ -30,7 +30,7 @@ function checkSecret(config: Config): Finding {
   if (secrets.length > 0) return good("the secret is set by FORMBRIDGE_SECRET");
   if (isSecretLost(config)) return bad(lostSecret(config).message);
   const file = secretFile(config);
-  if (database.kind === "memory" || !existsSync(file)) return good("the secret will be made on first start");
+  if (database.kind === "memory" || !existsSync(file)) return good("the secret will be generated on the first start");
   const open = (statSync(file).mode & 0o077) !== 0;
   return open
     ? bad(`${file} can be read by others: chmod 600 it`)
@@ -38,7 +38,7 @@ function checkSecret(config: Config): Finding {
 }
 
 function checkFolder({ dataFolder }: Config): Finding {
-  if (!existsSync(dataFolder)) return good(`${dataFolder} will be made on first start`);
+  if (!existsSync(dataFolder)) return good(`${dataFolder} will be created on the first start`);
   try {
     accessSync(dataFolder, constants.W_OK);
     return good(`${dataFolder} is writable`);
@@ -59,7 +59,7 @@ async function checkStores(config: Config): Promise<Finding[]> {
     const stores = Object.entries(await core.health());
     return stores.map(([name, { healthy, latencyMs, clockSkewMs = 0, detail = "" }]) =>
       healthy
-        ? good(`${name} answers in ${latencyMs.toFixed(1)} ms, its clock differs by ${clockSkewMs} ms`)
+        ? good(`${name} responds in ${latencyMs.toFixed(1)} ms, its clock differs by ${clockSkewMs} ms`)
         : bad(`${name} does not answer ${detail}`),
     );
   } finally {
@@ -76,7 +76,7 @@ async function checkIssuers({ jwt }: Config): Promise<Finding[]> {
         const { size } = await loadKeys(issuer, jwt.keys);
         return good(`${where} has ${size} ${size === 1 ? "key" : "keys"}`);
       } catch (error) {
-        return bad(`${where} gives no keys: ${error instanceof Error ? error.message : String(error)}`);
+        return bad(`${where} provides no keys: ${error instanceof Error ? error.message : String(error)}`);
       }
     }),
   );

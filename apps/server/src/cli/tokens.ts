@@ -8,7 +8,7 @@ interface Options {
   tenant: string;
 }
 
-/** The words of the tokens' documentation. */
+/** The terms that the documentation uses for tokens. */
 const STATE: Record<TokenView["status"], string> = {
   current: "current",
   stale: "rotated",
@@ -22,7 +22,7 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** A submission's tokens, newest first, up to a number; none and a complaint if there is no such submission. */
+/** A submission's tokens, newest first, up to a number. Reports an error if there is no such submission. */
 async function tokensOf(
   { listTokens }: Operations,
   where: { tenant: string; submissionId: string },
@@ -36,7 +36,7 @@ async function tokensOf(
       fail(`there is no submission ${where.submissionId}`);
       return undefined;
     }
-    // A token issued meanwhile moves the others down a page.
+    // A token issued meanwhile shifts the others towards the next page, where they appear again.
     for (const token of page) byVersion.set(token.version, token);
     if (page.length < limit) break;
   }

@@ -42,10 +42,12 @@ function reasonAgainst(
   { database, hasRedis }: Surroundings,
 ): string | undefined {
   if (backend === "sql") {
-    return database === "memory" ? 'FORMBRIDGE_DATABASE_URL is "memory:", which is no SQL: take "memory"' : undefined;
+    return database === "memory"
+      ? 'FORMBRIDGE_DATABASE_URL is "memory:", which is no SQL database: use "memory"'
+      : undefined;
   }
   if (backend === "memory") return againstMemory(what, database);
-  if (!hasRedis) return "FORMBRIDGE_REDIS_URL is not set: say where Redis is";
+  if (!hasRedis) return "FORMBRIDGE_REDIS_URL is not set: set it to the URL of Redis";
   return database === "memory"
     ? "Redis may lose data and needs a durable database behind it. Set FORMBRIDGE_DATABASE_URL"
     : undefined;
@@ -53,9 +55,9 @@ function reasonAgainst(
 
 function againstMemory(what: keyof Backends, database: Surroundings["database"]): string | undefined {
   if (database === "postgres") {
-    return 'instances on PostgreSQL do not see each other\'s memory: take "sql" or Redis';
+    return 'instances on PostgreSQL do not see each other\'s memory: use "sql" or Redis';
   }
   return what === "tokens" && database === "sqlite"
-    ? 'tokens in memory would end with the process, while their submissions stay in the file: take "sql"'
+    ? 'tokens in memory would end with the process, while their submissions stay in the file: use "sql"'
     : undefined;
 }

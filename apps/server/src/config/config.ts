@@ -159,7 +159,7 @@ export function readConfig(env: Env = process.env): Config {
 
 const isAdminKey = (text: string): boolean => /^[\x21-\x7e]{8,200}$/.test(text);
 
-/** The same environment with another database, to which no direct URL of the environment leads. */
+/** The same environment with another database, and without the direct URL, which leads to the first one. */
 export const readConfigOn = (databaseUrl: string): Config =>
   readConfig({ ...process.env, FORMBRIDGE_DATABASE_URL: databaseUrl, FORMBRIDGE_DATABASE_DIRECT_URL: "" });
 

@@ -16,8 +16,8 @@ export function isSecretLost(config: Config): boolean {
 
 export const lostSecret = (config: Config): ConfigError =>
   new ConfigError(
-    `${secretFile(config)} is not there, but the database is sealed with a secret. Restore the file from a backup, or set ` +
-      "FORMBRIDGE_SECRET to what it held; to start anew, set another FORMBRIDGE_DATA.",
+    `${secretFile(config)} is missing, but the database is sealed with a secret. Restore the file from a backup, or set ` +
+      "FORMBRIDGE_SECRET to its content; to start over, set another FORMBRIDGE_DATA.",
   );
 
 /**

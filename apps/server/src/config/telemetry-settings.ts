@@ -78,7 +78,7 @@ function headersOf(text: string | undefined): Record<string, string> {
       try {
         if (pair !== null) return [pair[1] ?? "", decodeURIComponent(pair[2] ?? "")];
       } catch {
-        // Said below.
+        // Reported below.
       }
       throw bad("FORMBRIDGE_OTLP_HEADERS", text, "name=value pairs with commas, percent-encoded");
     }),

@@ -37,7 +37,7 @@ function s3Of(read: Reader): UploadsChoice["storage"] | undefined {
   if (bucket === undefined) {
     const lonely = S3_ONLY.find((name) => read.optional(name) !== undefined);
     if (lonely === undefined) return undefined;
-    throw new ConfigError(`${lonely} is set, but FORMBRIDGE_S3_BUCKET is not: say which bucket files go to.`);
+    throw new ConfigError(`${lonely} is set, but FORMBRIDGE_S3_BUCKET is not: set it to the bucket that files go to.`);
   }
   const endpoint = read.checked("FORMBRIDGE_S3_ENDPOINT", isWebUrl, "a URL, http or https");
   const prefix = read.text("FORMBRIDGE_S3_PREFIX");
@@ -58,7 +58,7 @@ function credentialsOf(read: Reader): Pick<S3Options, "credentials"> {
   const secretAccessKey = read.optional("FORMBRIDGE_S3_SECRET_ACCESS_KEY");
   if (accessKeyId === undefined && secretAccessKey === undefined) return {};
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new ConfigError("FORMBRIDGE_S3_ACCESS_KEY_ID and FORMBRIDGE_S3_SECRET_ACCESS_KEY need each other: set both.");
+    throw new ConfigError("FORMBRIDGE_S3_ACCESS_KEY_ID and FORMBRIDGE_S3_SECRET_ACCESS_KEY belong together: set both.");
   }
   return { credentials: { accessKeyId, secretAccessKey } };
 }
@@ -68,7 +68,7 @@ function scanOf(read: Reader): ScanOptions | undefined {
   const url = read.checked("FORMBRIDGE_SCAN_URL", isWebUrl, "a URL, http or https");
   const timeoutMs = read.number("FORMBRIDGE_SCAN_TIMEOUT_MS", { min: 1 });
   if (command !== undefined && url !== undefined) {
-    throw new ConfigError("FORMBRIDGE_SCAN_COMMAND and FORMBRIDGE_SCAN_URL are both set: one of them scans.");
+    throw new ConfigError("FORMBRIDGE_SCAN_COMMAND and FORMBRIDGE_SCAN_URL are both set: set only one of them.");
   }
   if (url !== undefined) return { kind: "url", url, timeoutMs };
   return command === undefined ? undefined : { kind: "command", argv: argvOf(command), timeoutMs };

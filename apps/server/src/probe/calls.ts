@@ -17,11 +17,11 @@ export interface CallOptions {
   anonymous?: true;
 }
 
-/** One request, tried once: a retry would hide what a probe is looking for. Throws if no answer comes. */
+/** One request, tried once: a retry would hide what a probe is looking for. Throws if there is no response. */
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
 export interface Server {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   key?: string;
   timeoutMs: number;
@@ -47,14 +47,14 @@ export function createCalls({ url, key: own, timeoutMs }: Server): Call {
       const text = await response.text();
       return { status: response.status, body: parsed(text), ms: performance.now() - began };
     } catch (error) {
-      throw new Error(`no answer after ${Math.round(performance.now() - began)} ms: ${reasonOf(error)}`, {
+      throw new Error(`no response after ${Math.round(performance.now() - began)} ms: ${reasonOf(error)}`, {
         cause: error,
       });
     }
   };
 }
 
-/** A proxy in front of the server may answer with something else. */
+/** A proxy in front of the server may respond with something else. */
 function parsed(text: string): Answer["body"] {
   try {
     const body: unknown = JSON.parse(text);
@@ -69,7 +69,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message || error.cause.name : error.message;
 }
 
-/** An answer in a few words, for a report. */
+/** A response in a few words, for a report. */
 export function inWords({ status, body }: Answer): string {
   const { type, message } = (body.error ?? {}) as { type?: string; message?: string };
   return type === undefined ? `status ${status}` : `${status} ${type}: ${message ?? ""}`;

@@ -10,7 +10,7 @@ export interface ProbeOptions extends Server {
 
 export interface ProbeReport {
   submissionId: string;
-  /** What the submission has become. */
+  /** The submission's last state. */
   state: string;
   steps: { name: string; ms: number }[];
 }

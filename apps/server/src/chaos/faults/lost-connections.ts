@@ -8,7 +8,7 @@ const ROUNDS = 10;
 /** How much of each body is sent: some of it, almost all, all of it. */
 const SHARES = [0.5, 0.95, 1];
 
-/** The connection breaks, and the client asks again with the same key: the request must have happened exactly once. */
+/** The connection breaks, and the client retries with the same key: the request must be executed exactly once. */
 async function createAgain(scene: Scene, round: number): Promise<string[]> {
   const text = `${scene.run} lost create ${round}`;
   const body = createBody(scene, text, newKey());

@@ -5,7 +5,7 @@ import { createBody, createPath, enter, follow, setBody, setPath, start } from "
 
 const AT_ONCE = 20;
 
-/** All of them must have got the one answer. */
+/** All of them must have got the same response. */
 function judge(answers: readonly Answer[]): Outcome {
   const bad = answers.filter((answer) => !isGood(answer)).map(inWords);
   const seen = new Set(answers.filter(isGood).map(({ body }) => `${body.submissionId} version ${body.version}`));
@@ -13,7 +13,7 @@ function judge(answers: readonly Answer[]): Outcome {
   return { tried: answers.length, problems: [...bad, ...doubled] };
 }
 
-/** A client that lost patience sends its request again and again, all at the same time. */
+/** An impatient client sends its request many times at once. */
 export const sameKey: Fault[] = [
   {
     name: "one create, sent 20 times at once",
