@@ -94,7 +94,7 @@ function alertsOf(slo: Slo): object[] {
       labels: { severity },
       annotations: {
         summary: `${slo.summary}: {{ $value | humanizePercentage }} do not`,
-        description: `At this speed, ${budget * 100} % of the error budget of ${slo.days} days goes within ${long}. The objective is ${rounded(slo.target * 100)} %.`,
+        description: `At this speed, ${budget * 100} % of the error budget of ${slo.days} days is used up within ${long}. The objective is ${rounded(slo.target * 100)} %.`,
         runbook: RUNBOOK,
       },
     };
@@ -106,7 +106,7 @@ function alertsOf(slo: Slo): object[] {
     labels: { severity: "warning" },
     annotations: {
       summary: `${slo.summary}: over ${BUDGET_SPENT * 100} % of the error budget is spent`,
-      description: `Over ${slo.days} days, {{ $value | humanizePercentage }} did not. Hold back what may break more until the budget has recovered.`,
+      description: `Over ${slo.days} days, {{ $value | humanizePercentage }} did not. Postpone risky changes until the budget has recovered.`,
       runbook: `${RUNBOOK}#the-budget-is-nearly-spent`,
     },
   };

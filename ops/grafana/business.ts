@@ -15,7 +15,7 @@ export const business: Board = {
     Submissions: [
       stat({
         title: "Operations per submission",
-        about: "Writes that a submission takes up to its submit, on average.",
+        about: "Writes per submission until it was submitted, on average.",
         show: average("formbridge_submission_operations_per_submission"),
       }),
       stat({

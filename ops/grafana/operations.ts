@@ -21,7 +21,7 @@ export const operations: Board = {
       }),
       stat({
         title: "Stored tokens",
-        about: "Current and rotated ones; those whose time is over go with the next clean-up.",
+        about: "Current and rotated ones; the next clean-up removes those that have lapsed.",
         show: "max(formbridge_token_store_size)",
       }),
       stat({ title: "Expired by TTL", about: "Nobody used them in time.", show: expired("ttl") }),
@@ -48,7 +48,7 @@ export const operations: Board = {
       }),
       graph({
         title: "Requests",
-        about: "HTTP requests a second, by the first digit of their status.",
+        about: "HTTP requests per second, by the first digit of their status.",
         show: {
           "2xx": 'sum(rate(formbridge_http_request_duration_seconds_count{status=~"2.."}[$__rate_interval]))',
           "4xx": 'sum(rate(formbridge_http_request_duration_seconds_count{status=~"4.."}[$__rate_interval]))',
@@ -57,7 +57,7 @@ export const operations: Board = {
       }),
       stat({
         title: "Storage uptime",
-        about: "The share of looks that the store answered.",
+        about: "The share of health checks that the store responded to.",
         unit: "percentunit",
         show: "avg by (backend) (avg_over_time(formbridge_store_up[$__range]))",
       }),
@@ -78,13 +78,17 @@ export const operations: Board = {
     "Hand-offs": [
       stat({
         title: "Agent to human",
-        about: "Work that passed from an agent to a person.",
+        about: "Submissions that passed from an agent to a person.",
         show: handoffs("agent_to_human"),
       }),
-      stat({ title: "Human to agent", about: "Work that passed back.", show: handoffs("human_to_agent") }),
+      stat({
+        title: "Human to agent",
+        about: "Submissions that passed from a person back to an agent.",
+        show: handoffs("human_to_agent"),
+      }),
       stat({
         title: "Time of a hand-off",
-        about: "From the last write of the one to the first act of the other, on average.",
+        about: "From the last write of one side to the first action of the other, on average.",
         unit: "s",
         show: "sum(increase(formbridge_token_handoff_duration_seconds_sum[$__range])) / sum(increase(formbridge_token_handoff_duration_seconds_count[$__range]))",
       }),
@@ -92,7 +96,7 @@ export const operations: Board = {
     "Delivery and jobs": [
       graph({
         title: "Delivery attempts",
-        about: "Attempts a second, by outcome.",
+        about: "Attempts per second, by outcome.",
         show: { "{{outcome}}": "sum by (outcome) (rate(formbridge_delivery_attempts_total[$__rate_interval]))" },
       }),
       graph({

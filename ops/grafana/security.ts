@@ -17,12 +17,12 @@ export const security: Board = {
       }),
       stat({
         title: "Revoked tokens used",
-        about: "Use of a token or link that was taken back.",
+        about: "Use of a revoked token or link.",
         show: refused("admin_revoked|handoff_revoked"),
       }),
       stat({
         title: "Unknown tokens",
-        about: "Tokens that never were: somebody may be guessing.",
+        about: "Tokens that were never issued: somebody may be guessing.",
         show: refused("unknown|malformed"),
       }),
       stat({
@@ -44,14 +44,15 @@ export const security: Board = {
       }),
       graph({
         title: "Idempotency conflicts",
-        about: "payload_mismatch: a key with another request. key_collision: a key of somebody else.",
+        about:
+          "payload_mismatch: an idempotency key with another request. key_collision: an idempotency key of another caller.",
         show: {
           "{{conflict_type}}": "sum by (conflict_type) (rate(formbridge_idempotency_conflict_total[$__rate_interval]))",
         },
       }),
       graph({
         title: "Creations",
-        about: "Submissions created a second, by intake.",
+        about: "Submissions created per second, by intake.",
         show: { "{{intake_id}}": "sum by (intake_id) (rate(formbridge_token_created_count_total[$__rate_interval]))" },
       }),
     ],
