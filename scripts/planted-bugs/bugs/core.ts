@@ -86,28 +86,28 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-conflict-after-answer",
-    breaks: "A refused stale token is written to the history some time after the answer.",
+    breaks: "A refused stale token is written to the history only after the response.",
     file: "packages/core/src/operations/audit/note-use.ts",
     edits: [{ find: "await context.auditTrail.record(conflict);", replace: "context.auditTrail.note(conflict);" }],
     caughtBy: ["test/contract/event-contents.test.ts"],
   },
   {
     name: "core-successor-expires",
-    breaks: "token.expired names the token that took the place of the expired one.",
+    breaks: "token.expired names the token that replaced the expired one.",
     file: "packages/core/src/domain/tokens/token-audit.ts",
     edits: [{ find: "tokenHash: before.token.hash, reason,", replace: "tokenHash: after.token.hash, reason," }],
     caughtBy: ["test/contract/event-contents.test.ts"],
   },
   {
     name: "core-audit-dropped",
-    breaks: "Audit notes that the store did not take are forgotten.",
+    breaks: "Audit notes that the store refused are dropped.",
     file: "packages/core/src/operations/audit/audit-trail.ts",
     edits: [{ find: "      for (const note of due.notes.values()) add(note);\n", replace: "" }],
     caughtBy: ["packages/core/src/operations/audit/audit-trail.test.ts"],
   },
   {
     name: "core-no-deadline",
-    breaks: "A write that was begun in time is committed after the submission's time.",
+    breaks: "A write that began in time is committed after the submission's deadline.",
     file: COMMIT,
     edits: [
       {
@@ -119,7 +119,7 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-no-record",
-    breaks: "The answer under a key is not recorded with the change, and the retry is executed again.",
+    breaks: "The response is not recorded with the change, and the retry is executed again.",
     file: COMMIT,
     edits: [{ find: "    ...(key && { key }),\n", replace: "" }],
     caughtBy: ["test/contract/idempotency.test.ts"],
@@ -133,7 +133,7 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-holder-not-waited-for",
-    breaks: "A write that another instance holds up is refused before the key's wait is over.",
+    breaks: "A write that waits for another instance is refused before its waiting time is over.",
     file: "packages/core/src/operations/idempotency/key-lock.ts",
     edits: [{ find: "if (performance.now() >= until) throw keyLocked(error);", replace: "throw keyLocked(error);" }],
     caughtBy: ["test/contract/idempotency-crowds.test.ts"],
@@ -169,21 +169,21 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-job-not-dropped",
-    breaks: "The job of a submission that was cancelled stays.",
+    breaks: "Cancelling a submission doesn't remove its job.",
     file: COMMIT,
     edits: [{ find: "    dropJobs: [...(decision.dropJobs ?? []), ", replace: "    dropJobs: [" }],
     caughtBy: ["test/contract/states-ends.test.ts"],
   },
   {
     name: "core-audit-left-out",
-    breaks: "The use of a key is not told in the idempotency stream.",
+    breaks: "The use of a key is not recorded in the idempotency stream.",
     file: COMMIT,
     edits: [{ find: "withEvents(planned, input.audit?.(planned.after, key) ?? [])", replace: "planned" }],
     caughtBy: ["test/contract/events.test.ts"],
   },
   {
     name: "core-revoked-handoff-works",
-    breaks: "A session goes on after its hand-off was revoked.",
+    breaks: "A session keeps working after its hand-off was revoked.",
     file: RESOLVE,
     edits: [
       {
@@ -231,7 +231,7 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-strangers-get-grace",
-    breaks: "Parts of files that strangers left behind stay for a day.",
+    breaks: "Partial files of anonymous callers are kept for a day.",
     file: "packages/core/src/domain/files/fate.ts",
     edits: [
       {
@@ -250,14 +250,14 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-repeated-member",
-    breaks: "Of two members with one name the last one counts, and nobody is told.",
+    breaks: "Of two members with one name the last one counts, without an error.",
     file: "packages/core/src/domain/json-body.ts",
     edits: [{ find: "  if (countMembers(bytes) !== seen.keys) throw repeated(text);\n", replace: "" }],
     caughtBy: ["packages/core/src/domain/json-body.test.ts"],
   },
   {
     name: "core-overdue-shown-open",
-    breaks: "A list shows what has expired as open until the sweep comes by.",
+    breaks: "A list shows what has expired as open until the sweep reaches it.",
     file: "packages/core/src/operations/list-submissions.ts",
     edits: [{ find: "readAt(openRow(deps.sealer, row), now, policy)", replace: "openRow(deps.sealer, row)" }],
     caughtBy: ["test/contract/expiry.test.ts"],
@@ -276,7 +276,7 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-harvest-of-this-second",
-    breaks: "A harvest lists a part of the running second, and the next one lists that part again.",
+    breaks: "A harvest lists part of the current second, and the next one lists that part again.",
     file: "packages/core/src/operations/read/published.ts",
     edits: [
       {
@@ -288,7 +288,7 @@ export const CORE: readonly PlantedBug[] = [
   },
   {
     name: "core-incident-per-event",
-    breaks: "An attack that goes on is an incident with every flush.",
+    breaks: "An ongoing attack is a new incident with every flush.",
     file: "packages/core/src/domain/alarms/incident.ts",
     edits: [{ find: "at - previous.lastSeenAt <= quietMs(previous)", replace: "at < previous.lastSeenAt" }],
     caughtBy: ["test/contract/alarms.test.ts"],

@@ -6,7 +6,7 @@ const CONFORMANCE = "packages/store-memory/test/conformance.test.ts";
 export const MEMORY: readonly PlantedBug[] = [
   {
     name: "memory-tenant-not-in-load",
-    breaks: "Whoever knows an id loads the submission of another tenant.",
+    breaks: "Another tenant's submission can be loaded by its id.",
     file: STORE,
     edits: [
       {
@@ -32,7 +32,7 @@ export const MEMORY: readonly PlantedBug[] = [
   },
   {
     name: "memory-record-kept-when-refused",
-    breaks: "A change that is refused leaves its idempotency record, which is then replayed as an answer.",
+    breaks: "A change that is refused leaves its idempotency record, which is then replayed.",
     file: STORE,
     edits: [
       {
@@ -44,7 +44,7 @@ export const MEMORY: readonly PlantedBug[] = [
   },
   {
     name: "memory-only-first-waiter-woken",
-    breaks: "Of several readers of a submission one is woken, and the others wait for ever.",
+    breaks: "Of several readers of a submission only one is woken.",
     file: "packages/store-memory/src/wakeups.ts",
     edits: [
       {

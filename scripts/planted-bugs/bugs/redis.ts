@@ -8,7 +8,7 @@ const FAULTS = "packages/store-redis/test/faults.test.ts";
 export const REDIS: readonly PlantedBug[] = [
   {
     name: "redis-lock-released-by-anybody",
-    breaks: "An owner that was paused releases the lock of the one who has it now.",
+    breaks: "An owner that was paused releases its successor's lock.",
     file: LOCK,
     edits: [
       {
@@ -20,7 +20,7 @@ export const REDIS: readonly PlantedBug[] = [
   },
   {
     name: "redis-lock-extended-by-anybody",
-    breaks: "An owner that was paused holds on to the lock of the one who has it now.",
+    breaks: "An owner that was paused extends its successor's lock.",
     file: LOCK,
     edits: [
       {
@@ -32,7 +32,7 @@ export const REDIS: readonly PlantedBug[] = [
   },
   {
     name: "redis-lock-waiters-not-told",
-    breaks: "Who waits for a lock is not told of its release.",
+    breaks: "Waiters aren't notified when a lock is released.",
     file: LOCK,
     edits: [
       {
@@ -44,7 +44,7 @@ export const REDIS: readonly PlantedBug[] = [
   },
   {
     name: "redis-stale-token-believed",
-    breaks: "A token that Redis calls current is believed, although the database has a later one.",
+    breaks: "A token that Redis reports as current is trusted, although the database has a later one.",
     file: "packages/store-redis/src/store.ts",
     edits: [
       {
@@ -56,7 +56,7 @@ export const REDIS: readonly PlantedBug[] = [
   },
   {
     name: "redis-told-of-refused-change",
-    breaks: "Redis is told the token of a change that was refused.",
+    breaks: "The token of a refused change is cached in Redis.",
     file: "packages/store-redis/src/store.ts",
     edits: [
       {
@@ -87,7 +87,7 @@ export const REDIS: readonly PlantedBug[] = [
   },
   {
     name: "redis-sentinel-listened-to",
-    breaks: "Notifications are waited for at a sentinel, which has none, instead of at the primary.",
+    breaks: "The listener connects to a sentinel, which sends no notifications, instead of to the primary.",
     file: "packages/store-redis/src/listener.ts",
     edits: [
       {

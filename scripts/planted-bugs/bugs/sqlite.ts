@@ -27,7 +27,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-record-kept-when-refused",
-    breaks: "A change that is refused leaves its idempotency record, which is then replayed as an answer.",
+    breaks: "A change that is refused leaves its idempotency record, which is then replayed.",
     file: COMMIT,
     edits: [
       {
@@ -42,7 +42,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-deadline-not-checked",
-    breaks: "A write that comes after the submission's time is taken.",
+    breaks: "A write after the submission's deadline is accepted.",
     file: COMMIT,
     edits: [{ find: "expect.notAfter !== undefined && at > expect.notAfter", replace: "false" }],
     caughtBy: [CONFORMANCE],
@@ -69,7 +69,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-event-after-answer",
-    breaks: "Events are written some time after the answer.",
+    breaks: "Events are written only after the response.",
     file: COMMIT,
     edits: [
       {
@@ -105,7 +105,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-handoff-remembered",
-    breaks: "The look-up by session remembers hand-offs and does not see that one was revoked.",
+    breaks: "The look-up by session caches hand-offs and doesn't see that one was revoked.",
     file: "packages/store-sqlite/src/handoffs.ts",
     edits: [
       {
@@ -120,7 +120,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-cache-believed",
-    breaks: "A key that another process has revoked is taken for as long as nothing is written here.",
+    breaks: "A key that another process has revoked is accepted until this process writes something.",
     file: "packages/store-sqlite/src/read-cache.ts",
     edits: [{ find: "current !== seen || entries.size", replace: "entries.size" }],
     caughtBy: ["packages/store-sqlite/test/exact-reads.test.ts"],
@@ -141,7 +141,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-tenant-not-in-events",
-    breaks: "Whoever knows an id reads the history of another tenant's submission.",
+    breaks: "The history of another tenant's submission can be read by its id.",
     file: "packages/store-sqlite/src/events.ts",
     edits: [
       {
@@ -153,8 +153,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-position-given-twice",
-    breaks:
-      "When the newest submission is removed, its places in the feed are given out again: who follows it misses events.",
+    breaks: "When the newest submission is removed, its feed positions are reused: readers of the feed miss events.",
     file: "packages/store-sqlite/src/retention.ts",
     edits: [
       {
@@ -179,7 +178,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-event-skipped-after-page",
-    breaks: "Whoever reads on after an event misses the next one.",
+    breaks: "A reader who continues after an event misses the next one.",
     file: "packages/store-sqlite/src/events.ts",
     edits: [
       { find: "WHERE e.sid = @sid AND e.position > @after", replace: "WHERE e.sid = @sid AND e.position > @after + 1" },
@@ -188,7 +187,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-tenant-not-in-records",
-    breaks: "A key of one tenant finds the recorded answer of another.",
+    breaks: "An idempotency key of one tenant finds the recorded response of another.",
     file: "packages/store-sqlite/src/records.ts",
     edits: [
       { find: "AND r.intake_id = ? AND r.tenant = ? AND (", replace: "AND r.intake_id = ? AND ? IS NOT NULL AND (" },
@@ -197,7 +196,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-answer-before-commit",
-    breaks: "A group of writes is answered before its COMMIT, and so before the disk has it.",
+    breaks: "Writes of a group return before its COMMIT, and so before they are durable.",
     file: WRITER,
     edits: [
       {
@@ -209,7 +208,7 @@ export const SQLITE: readonly PlantedBug[] = [
   },
   {
     name: "sqlite-commit-not-synced",
-    breaks: "A COMMIT does not wait for the disk: a power failure loses what was answered.",
+    breaks: "A COMMIT does not wait for the disk: a power failure loses acknowledged writes.",
     file: "packages/store-sqlite/src/database.ts",
     edits: [{ find: `db.pragma("synchronous = FULL");`, replace: `db.pragma("synchronous = NORMAL");` }],
     caughtBy: [FSYNC],
