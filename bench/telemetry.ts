@@ -21,7 +21,7 @@ export interface TelemetryMeasures {
 const OFF = { FORMBRIDGE_LOG_LEVEL: "warn", FORMBRIDGE_ALARMS: "off" };
 const ON = { FORMBRIDGE_LOG_LEVEL: "info", FORMBRIDGE_METRICS_KEY: METRICS_KEY };
 
-/** Takes what comes and throws it away. In this process, so that it costs the servers nothing but the sending. */
+/** Accepts everything and discards it. Runs in this process, so that the servers only pay for sending. */
 async function startSink(): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.writeHead(200).end());

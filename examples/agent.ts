@@ -19,7 +19,7 @@ function connection(): Transport {
 const client = new Client({ name: "example-agent", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
 await client.connect(connection());
 
-/** Calls a tool, prints the answer on a line, and gives what the next call needs. */
+/** Calls a tool, prints the response on one line, and returns what the next call needs. */
 async function call(name: string, given: Record<string, unknown>): Promise<{ resumeToken: string }> {
   const { structuredContent } = await client.callTool({ name, arguments: given });
   process.stdout.write(`${JSON.stringify(structuredContent)}\n`);

@@ -1,5 +1,5 @@
 /**
- * A stand-in for an identity provider, to try access tokens with. Not for production: its private key lies in a file.
+ * A stand-in for an identity provider, to try access tokens with. Not for production: its private key is in a file.
  *
  *   demo-issuer.ts keys <folder>            makes a key pair: private.json for the issuer, jwks.json for whoever checks
  *   demo-issuer.ts token <folder> <claims>  signs a token that lives five minutes
@@ -31,4 +31,4 @@ async function signToken(folder: string, claims: string): Promise<string> {
 const [command, folder = "demo-issuer", claims = "{}"] = process.argv.slice(2);
 if (command === "keys") await makeKeys(folder);
 else if (command === "token") process.stdout.write(`${await signToken(folder, claims)}\n`);
-else throw new Error("There is keys <folder>, and token <folder> <claims>.");
+else throw new Error("Usage: demo-issuer.ts keys <folder>, or demo-issuer.ts token <folder> <claims>");

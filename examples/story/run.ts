@@ -64,7 +64,7 @@ async function humanFillsIn(url: string, link: string): Promise<void> {
   };
   const announced = await call("POST", `${path}/uploads`, { key, body: { version: set.version, ...file } });
   const sent = await fetch(announced.url, { method: announced.method, headers: announced.headers, body: PDF });
-  if (!sent.ok) throw new Error(`the file was not taken: ${sent.status}`);
+  if (!sent.ok) throw new Error(`the file was not accepted: ${sent.status}`);
   await call("POST", `${path}/uploads/${announced.uploadId}/confirm`, { key, body: { version: announced.version } });
   await call("POST", `${path}/sessions/complete`, { key, body: {} });
 }
@@ -77,7 +77,7 @@ async function approve(url: string, mail: string): Promise<Answer> {
   return await call("POST", url + link, { body: { decision: "approved" }, headers: { prefer: "wait=20" } });
 }
 
-/** What a visitor needs to look around. */
+/** What somebody needs to look at the result. */
 interface Stage {
   url: string;
   key: string;
@@ -149,7 +149,7 @@ async function play(running: Running[]): Promise<Stage> {
   return { url, key: admin, submissionId: created.submissionId };
 }
 
-/** Stays up until somebody has seen enough. */
+/** Keeps running until it is stopped. */
 async function keepUp({ url, key, submissionId }: Stage): Promise<void> {
   const timer = setInterval(() => {}, 60_000);
   const over = new Promise((resolve) => {

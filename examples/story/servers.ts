@@ -25,7 +25,7 @@ export interface MailServer extends Running {
   nextTo(address: string): Promise<string>;
 }
 
-/** Takes mail for anybody, and keeps it. */
+/** Accepts mail for anybody, and keeps it. */
 export async function startMailServer(): Promise<MailServer> {
   const { port, received, close } = await startSmtp();
   return {

@@ -204,7 +204,7 @@ describe("the order of checks", () => {
     expect(first.body.state).toBe("finalized");
     const again = await send();
     expect([again.status, again.body.state, again.body._idempotent]).toEqual([200, "finalized", true]);
-    // An agent that lost the answer read the new token: nothing was written since, so it is the same submit.
+    // An agent that lost the response read the new token: nothing was written since, so it is the same submit.
     const read = await submit(server, first.body.resumeToken, { body: { idempotencyKey: "order-ended" } });
     expect([read.status, read.body._idempotent]).toEqual([200, true]);
   });

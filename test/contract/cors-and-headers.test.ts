@@ -45,7 +45,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("[RUNNING-CORS] every answer, also a refusal, may be read by any origin, without credentials", async () => {
+  it("[RUNNING-CORS] every response, also a refusal, may be read by any origin, without credentials", async () => {
     for (const reply of [
       await create(server, "forms", { headers: ORIGIN }),
       await server.call("GET", `/resume/${token}`, { headers: ORIGIN }),
@@ -78,7 +78,7 @@ describe("pages of other origins", () => {
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   it("[RUNNING-REQUEST-ID] an id is echoed, or generated for each request", async () => {
     const made = new Set<string | undefined>();
     for (const [method, path] of [

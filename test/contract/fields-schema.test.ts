@@ -82,7 +82,7 @@ describe("field errors", () => {
     for (const error of errors) expect(error.received).toBeNull();
   });
 
-  it("[FIELDS-ERRORS-INCLUDE-MISSING] validationErrors lists the missing ones too, in every answer", async () => {
+  it("[FIELDS-ERRORS-INCLUDE-MISSING] validationErrors lists the missing ones too, in every response", async () => {
     const made = await create(server, "codes", { fields: { count: 0 } });
     const set = await filled(server, made.resumeToken, { kind: "c" });
     const checked = (await server.call("POST", `/resume/${set.resumeToken}/validate`)).body;

@@ -150,7 +150,7 @@ it("[HANDOFF-AUDITED] opening, reading and revoking are recorded in the token st
   expect(allOf(await human.call("GET", ""))).not.toContain(human.session);
 });
 
-it("[HANDOFF-FORGOTTEN] ended ones are removed after a long time, and then unknown", async () => {
+it("[HANDOFF-FORGOTTEN] ended ones are removed after some time, and then unknown", async () => {
   const made = await create(server, "forms", { ttlMs: 300 * DAY });
   const handoff = await handOff(server, made.resumeToken);
   const human = await visit(server, handoff);

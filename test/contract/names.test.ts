@@ -213,7 +213,7 @@ it("[NAMES-OK] every JSON response has ok", async () => {
   }
 });
 
-it("[NAMES-MARK] answers about a submission name its id, state, version and token, errors too", async () => {
+it("[NAMES-MARK] responses about a submission include its id, state, version and token, errors too", async () => {
   const made = await create(server, "open");
   const { submissionId } = made;
   const mark = (version: number, state: string) => ({

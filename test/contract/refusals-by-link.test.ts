@@ -128,7 +128,7 @@ const BY_REVIEW_LINK: Row[] = [
     },
   },
   {
-    name: "a link whose time is over",
+    name: "an expired link",
     expected: [410, "token_expired"],
     tells: "id",
     action: "request_handoff",

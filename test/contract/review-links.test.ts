@@ -209,7 +209,7 @@ describe("a review link", () => {
     expect((await look(id)).state).toBe("needs_review");
   });
 
-  it("[REVIEWS-LINK-FORGOTTEN] is removed long after it ended", async () => {
+  it("[REVIEWS-LINK-FORGOTTEN] is removed some time after it ended", async () => {
     const { jane } = await asked();
     server.clock.advance(7 * DAY + 1);
     await server.server.core.operations.sweep();

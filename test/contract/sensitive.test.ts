@@ -45,7 +45,7 @@ async function typed(intake = "secrets"): Promise<Loose> {
 }
 
 describe("who sees what is sensitive", () => {
-  it("[AUDIT-F19] [FIELDS-MASKED] an agent's key and a bare token get it masked in every answer", async () => {
+  it("[AUDIT-F19] [FIELDS-MASKED] an agent's key and a bare token get it masked in every response", async () => {
     const { submissionId, resumeToken } = await typed();
     for (const options of [{}, { key: agent }]) {
       const read = await server.call("GET", `/resume/${resumeToken}`, options);

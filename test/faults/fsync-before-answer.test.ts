@@ -126,7 +126,9 @@ test("the check notices one failed sync, and one response that was sent too earl
   const failed = lines.with(sync, (lines[sync] ?? "").replace(/= 0$/, "= -1 EIO (Input/output error)"));
   expect(judgeTrace(failed.join("\n"), marks).problems.join()).toContain(mark);
   const early = [...lines.slice(0, sync), lines[sent] ?? "", ...lines.slice(sync, sent), ...lines.slice(sent + 1)];
-  expect(judgeTrace(early.join("\n"), marks).problems).toEqual([`${mark} was answered before its bytes were synced`]);
+  expect(judgeTrace(early.join("\n"), marks).problems).toEqual([
+    `${mark} was acknowledged before its bytes were synced`,
+  ]);
 });
 
 test("the check reads calls that strace split in two, and knows where a group ends", () => {
@@ -138,17 +140,19 @@ test("the check reads calls that strace split in two, and knows where a group en
   const marks = new Set(["mark-1"]);
   const problemsOf = (...lines: string[]): string[] => judgeTrace(lines.join("\n"), marks).problems;
   expect(problemsOf(write, began, ended, answer)).toEqual([]);
-  expect(problemsOf(write, began, answer, ended)).toEqual(["mark-1 was answered before its bytes were synced"]);
-  expect(problemsOf(began, write, ended, answer)).toEqual(["mark-1 was answered before its bytes were synced"]);
-  expect(problemsOf(answer, write, began, ended)).toEqual(["mark-1 was answered before its bytes were in the log"]);
+  expect(problemsOf(write, began, answer, ended)).toEqual(["mark-1 was acknowledged before its bytes were synced"]);
+  expect(problemsOf(began, write, ended, answer)).toEqual(["mark-1 was acknowledged before its bytes were synced"]);
+  expect(problemsOf(answer, write, began, ended)).toEqual(["mark-1 was acknowledged before its bytes were in the log"]);
 
   // The page with the mark, then another one, which ends the group.
   const first = write.replace(header("\\2"), header("\\0"));
   const rest = write.replace("mark-1", "other");
   expect(problemsOf(first, rest, began, ended, answer)).toEqual([]);
-  expect(problemsOf(first, began, ended, rest, answer)).toEqual(["mark-1 was answered before its bytes were synced"]);
+  expect(problemsOf(first, began, ended, rest, answer)).toEqual([
+    "mark-1 was acknowledged before its bytes were synced",
+  ]);
   expect(problemsOf(first, began, ended, answer, rest)).toEqual([
-    "mark-1 was answered before all of its group was in the log",
+    "mark-1 was acknowledged before all of its group was in the log",
   ]);
   // What is written while the response is sent belongs to the next group.
   expect(problemsOf(write, began, ended, first.replace("mark-1", "other"), answer)).toEqual([]);

@@ -121,5 +121,5 @@ async function checkHistory(url: string, story: Story): Promise<void> {
   const last = story.answered.findLast(({ sent }) => sent.key !== undefined && sent.what !== "create");
   if (last === undefined) return;
   const again = await send(url, last.sent);
-  expect(again.body, "a retry gets the recorded answer").toEqual({ ...last.body, _idempotent: true });
+  expect(again.body, "a retry gets the recorded response").toEqual({ ...last.body, _idempotent: true });
 }

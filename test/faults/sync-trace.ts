@@ -104,12 +104,12 @@ export function judgeTrace(trace: string, marks: ReadonlySet<string>): Verdict {
     const { mark, began } = answer;
     const isSynced = (from: number): boolean => syncs.some((sync) => sync.began > from && sync.ended < began);
     const own = writes.findIndex((write) => write.began < began && write.text.includes(mark));
-    if (own === -1) return [`${mark} was answered before its bytes were in the log`];
+    if (own === -1) return [`${mark} was acknowledged before its bytes were in the log`];
     // The header comes before its page.
     const last = writes[writes.findIndex((write, index) => index >= own - 1 && write.isLastHeader) + 1];
     if (last === undefined || last.began > began)
-      return [`${mark} was answered before all of its group was in the log`];
-    return isSynced(last.began) ? [] : [`${mark} was answered before its bytes were synced`];
+      return [`${mark} was acknowledged before all of its group was in the log`];
+    return isSynced(last.began) ? [] : [`${mark} was acknowledged before its bytes were synced`];
   });
   return { answers: answers.length, syncs: syncs.length, problems };
 }

@@ -95,7 +95,7 @@ function headerProblems({ request, answer }: Seen): string[] {
   const wasRead = headers.connection !== "close";
   const isEcho = wasRead && given.length === 1 && only !== undefined && SAFE_REQUEST_ID.test(only[1]);
   if (isEcho && id !== only[1]) problems.push("a good X-Request-Id was not echoed");
-  if ("x-evil" in headers) problems.push("a header was smuggled into the answer");
+  if ("x-evil" in headers) problems.push("a header was smuggled into the response");
   if (status === 401 && !("www-authenticate" in headers)) problems.push("a 401 without WWW-Authenticate");
   if (status === 405 && !("allow" in headers)) problems.push("a 405 without Allow");
   if (status === 429 && !("retry-after" in headers)) problems.push("a 429 without Retry-After");
@@ -127,7 +127,9 @@ function successProblems({ request, answer }: Seen, operation: Operation | undef
   // A page contains no data: it is the same text for every request.
   if (mediaType === "text/html") return answer.body.startsWith("<!doctype html>") ? [] : ["a page that is none"];
   if (mediaType !== "application/json") return linesProblems(answer.body);
-  return check(parsed(answer.body)) ? [] : [`${operation.id}: the answer is not as declared: ${message(check.errors)}`];
+  return check(parsed(answer.body))
+    ? []
+    : [`${operation.id}: the response is not as declared: ${message(check.errors)}`];
 }
 
 const isOpenPath = ({ path }: WireRequest): boolean => /^\/(?:docs|openapi\.json)/.test(path);
@@ -152,7 +154,7 @@ function leakProblems({ request, answer }: Seen, { operation, mayNotLearnToken }
   if (answer.status >= 400) {
     for (const pattern of INSIDES) {
       const [found] = told(pattern);
-      if (found !== undefined) problems.push(`tells of our insides: ${found.slice(0, 120)}`);
+      if (found !== undefined) problems.push(`reveals internals: ${found.slice(0, 120)}`);
     }
   }
   const isClosed = [401, 410].includes(answer.status) || ([403, 404].includes(answer.status) && !isToHolder);
@@ -160,12 +162,12 @@ function leakProblems({ request, answer }: Seen, { operation, mayNotLearnToken }
     problems.push(`a resume token in a ${answer.status} for a caller who may not hold it`);
   }
   if (told(API_KEY).length > 0 && !(operation?.id === "createKey" && answer.status === 201))
-    problems.push("an API key in an answer");
+    problems.push("an API key in a response");
   if (
     told(SESSION).length > 0 &&
     !(/^(?:createHandoff|openSession)/.test(operation?.id ?? "") && answer.status === 201)
   )
-    problems.push("a session in an answer");
+    problems.push("a session in a response");
   return problems;
 }
 

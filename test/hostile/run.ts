@@ -117,7 +117,7 @@ function compare(
   if (shown(answer) === shown(other)) return;
   note(
     result,
-    "what is somebody else's answers otherwise than what is not there",
+    "somebody else's resource and a nonexistent one get different responses",
     `${example} → ${answer.status} ${answer.body} / ${other.status} ${other.body}`,
   );
 }

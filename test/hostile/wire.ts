@@ -114,7 +114,7 @@ export function createConnection(port: number): Connection {
         socket = undefined;
         // A server may close an idle connection at any moment; a new one that is closed without a response is a finding.
         if (reused) return await this.send(request);
-        throw new Error("the connection was closed without an answer");
+        throw new Error("the connection was closed without a response");
       }
       if (answer.live || answer.headers.connection === "close") {
         own.destroy();
@@ -147,7 +147,7 @@ function exchange(socket: Socket, bytes: Buffer, method: string): Promise<WireAn
       socket.off("data", onData).off("close", onClose);
       settle();
     };
-    const timer = setTimeout(() => done(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`))), TIMEOUT_MS);
+    const timer = setTimeout(() => done(() => reject(new Error(`no response within ${TIMEOUT_MS} ms`))), TIMEOUT_MS);
     const look = (ended: boolean): void => {
       const parsed = parseAnswer(received, { method, ended });
       if (parsed !== undefined) done(() => resolve(parsed.answer));

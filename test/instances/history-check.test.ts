@@ -97,13 +97,13 @@ describe("a fault that is planted is found", () => {
     ["an answer with another version than the stream's", "order", { chain: chainOf("ann", "cyd", "bob") }],
     ["a read of what was not yet asked for", "order", withCalls({ ...read(1.6, 2, "bob"), ended: 1.7 })],
     [
-      "a write done twice",
+      "a write executed twice",
       "doubled",
       { chain: chainOf("ann", "bob", "cyd", "cyd"), end: { version: 4, fields: { value: "cyd" } } },
     ],
     [
-      "a write that was refused, and done",
-      "refused, and done",
+      "a write that was refused, but executed",
+      "refused, but executed",
       { chain: chainOf("ann", "bob", "cyd", "dan"), end: { version: 4, fields: { value: "dan" } } },
     ],
     [

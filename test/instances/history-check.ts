@@ -51,10 +51,10 @@ function chainFaults({ calls, chain }: History): string[] {
   for (const [index, { version, by }] of chain.entries()) {
     const asked = writes.get(by) ?? [];
     if (version !== index + 1) faults.push(`chain: version ${version} stands at place ${index + 1}`);
-    if (seen.has(by)) faults.push(`doubled: ${by} was done twice`);
+    if (seen.has(by)) faults.push(`doubled: ${by} was executed twice`);
     seen.add(by);
     if (asked.length === 0) faults.push(`chain: nobody asked for version ${version} by ${by}`);
-    else if (asked.every(({ outcome }) => outcome === "refused")) faults.push(`chain: ${by} was refused, and done`);
+    else if (asked.every(({ outcome }) => outcome === "refused")) faults.push(`chain: ${by} was refused, but executed`);
     const wrongBase = asked.find(({ base }) => base !== version - 1);
     if (wrongBase !== undefined) faults.push(`fork: ${by} made version ${version} of ${wrongBase.base}`);
   }
@@ -77,9 +77,9 @@ function answerFaults({ calls, chain }: History): string[] {
     if (!isWrite(call) || !wasDone(call)) continue;
     const winner = winners.get(call.version) ?? call.by;
     winners.set(call.version, winner);
-    if (winner !== call.by) faults.push(`fork: ${named(call)} and ${winner} were told the same version`);
+    if (winner !== call.by) faults.push(`fork: ${named(call)} and ${winner} got the same version`);
     const place = places.get(call.by);
-    if (place === undefined) faults.push(`lost: ${named(call)} was answered, and is not there`);
+    if (place === undefined) faults.push(`lost: ${named(call)} was acknowledged, but is not in the chain`);
     else if (place !== call.version) faults.push(`order: ${named(call)} stands at ${place}`);
   }
   return faults;
@@ -101,8 +101,8 @@ function orderFaults(calls: readonly Call[]): string[] {
     if (call.outcome === "replayed") continue;
     const version = call.version ?? 0;
     const isNew = isWrite(call) && call.outcome === "done";
-    if (isNew && version <= floor) faults.push(`order: ${named(call)} began after version ${floor} was told`);
-    if (!isNew && version < floor) faults.push(`stale: ${named(call)} began after version ${floor} was told`);
+    if (isNew && version <= floor) faults.push(`order: ${named(call)} began after version ${floor} was returned`);
+    if (!isNew && version < floor) faults.push(`stale: ${named(call)} began after version ${floor} was returned`);
   }
   return faults;
 }
@@ -129,7 +129,7 @@ function contentFaults({ calls, chain, end }: History): string[] {
   };
   const reads = calls.filter(({ kind, fields }) => kind === "read" && fields !== undefined);
   const wrong = reads.filter(({ version = 0, fields = {} }) => !isAt(version, fields));
-  const faults = wrong.map((call) => `content: ${named(call)} saw what that version never had`);
+  const faults = wrong.map((call) => `content: ${named(call)} saw values that the version never had`);
   if (end.version !== chain.length) faults.push(`lost: it ends at ${end.version}, its chain at ${chain.length}`);
   else if (!isAt(end.version, end.fields)) faults.push("lost: it ends with other values than were written");
   return faults;

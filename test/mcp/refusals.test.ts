@@ -252,7 +252,7 @@ describe("a refusal", () => {
     await viewer.close();
   });
 
-  it("[AUDIT-P2] prompts, descriptions, instructions and answers name listed tools only, for every kind of caller", async () => {
+  it("[AUDIT-P2] prompts, descriptions, instructions and responses name listed tools only, for every kind of caller", async () => {
     const keys: (string | undefined)[] = [undefined, server.adminKey];
     for (const role of ["agent", "viewer", "reviewer"] as const) {
       keys.push(await server.makeKey({ roles: [role], actor: { kind: "human", id: role } }));

@@ -7,7 +7,7 @@ export interface Case {
 export interface AlertCases {
   fires: Case;
   quiet: Case;
-  /** From value to value, and how often the rules are evaluated: a minute, but for windows of hours and days. */
+  /** The time between two values, and between two evaluations of the rules: a minute, except for windows of hours and days. */
   step?: "5m" | "1h" | "6h";
 }
 
@@ -130,7 +130,7 @@ export const CASES: Record<string, AlertCases> = {
   SloStorageAvailabilityBudgetNearlySpent: {
     step: "6h",
     fires: at("744h", { 'formbridge_store_up{backend="sqlite"}': "1x110 0 1x20" }),
-    // Redis is optional: without it everything goes on.
+    // Redis is optional: without it everything continues.
     quiet: at("744h", {
       'formbridge_store_up{backend="redis"}': "0x130",
       'formbridge_store_up{backend="sqlite"}': "1x130",
@@ -138,7 +138,10 @@ export const CASES: Record<string, AlertCases> = {
   },
 };
 
-/** The three alerts of an objective of seven days: how fast 5 % an hour, 10 % in six hours and 80 % of the budget are, and a near miss of each. */
+/**
+ * The three alerts of an objective over seven days, which fire at 5 % of the budget in an hour, 10 % in six hours, and
+ * 80 % in all; each with a near miss.
+ */
 function burning(
   name: string,
   budget: number,

@@ -16,7 +16,7 @@ interface Group {
 
 const FILES = ["alerts.rules.yml", "slo.rules.yml"];
 
-/** Thresholds that take a crowd or a long time, and what a few calls reach. Each stands at the end of its expression. */
+/** Thresholds that need many callers or a long time, and lower ones that a few calls reach. Each is at the end of its expression. */
 const LOWERED: Record<string, [threshold: string, lowered: string]> = {
   TokenValidationHighLatency: ["> 1", "> 0.5"],
   HighTokenCreationRate: ["> 100", "> 0.01"],
@@ -39,7 +39,7 @@ function lower({ alert = "", expr }: Rule): string {
 }
 
 export const hastyRules = {
-  // Nothing has to last: a fault of seconds is enough.
+  // Alerts don't wait (`for`): a fault of seconds is enough.
   groups: groups.map(({ name, rules }) => ({
     name,
     rules: rules.map((rule) => ({ ...rule, ...(rule.alert !== undefined && { for: "0s" }), expr: lower(rule) })),

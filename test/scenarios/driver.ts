@@ -41,7 +41,7 @@ export interface Answer {
   /** The contract's envelope, of a success or of an error. */
   body: Loose;
   isError: boolean;
-  /** The recorded answer of an earlier call with the same key. */
+  /** Whether this is the recorded response of an earlier call with the same key. */
   replayed: boolean;
 }
 

@@ -79,18 +79,18 @@ export function observeLoad(ledger: Ledger, flight: Flight, seen: { query: LoadQ
   }
   const token = "token" in by ? ledger.tokens.get(by.token) : undefined;
   const isGone = token !== undefined && loaded.presented === undefined;
-  must(!isGone || now - SKEW > token.expiresAt, "a token was forgotten before its time");
+  must(!isGone || now - SKEW > token.expiresAt, "a token was removed before its expiry");
   const behind = "session" in by ? subBehind(ledger, by.session) : undefined;
   must(
     !("session" in by) || (behind === undefined) === (loaded.handoff === undefined),
-    "the store tells of another hand-off than was written",
+    "the store returned a hand-off other than the one written",
   );
   const sub = "id" in by ? ledger.subs.get(by.id) : isGone ? undefined : (behind ?? ledger.subs.get(token?.sub ?? ""));
   const visible = sub !== undefined && (!("id" in by) || sub.tenant === by.tenant) ? sub : undefined;
   const shown = loaded.submission?.submission;
   must(
     shown?.revision === visible?.revision,
-    () => `the store shows revision ${shown?.revision}, written was ${visible?.revision}`,
+    () => `the store returned revision ${shown?.revision}, but ${visible?.revision} was written`,
   );
   const { sub: _sub, token: _token, ...rest } = flight.view;
   flight.view = { ...rest, ...(visible && { sub: visible }), ...(!isGone && token && { token }) };
@@ -113,7 +113,10 @@ function subBehind({ subs, doors }: Ledger, hash: string): Sub | undefined {
 function rememberKey(ledger: Ledger, flight: Flight, seen: { loaded: Loaded; scope: string | undefined }): void {
   if (seen.scope === undefined) return;
   const alive = aliveAt(ledger, seen.scope, seen.loaded.now);
-  must((alive === undefined) === (seen.loaded.record === undefined), "the store tells another record than was written");
+  must(
+    (alive === undefined) === (seen.loaded.record === undefined),
+    "the store returned a record other than the one written",
+  );
   const { memory: _, ...rest } = flight.view;
   flight.view = { ...rest, ...(alive && { memory: alive }) };
 }
@@ -122,7 +125,7 @@ function rememberKey(ledger: Ledger, flight: Flight, seen: { loaded: Loaded; sco
 export function observeTaken(ledger: Ledger, flight: Flight, { change, now }: { change: Change; now: number }): void {
   const { row, tenant, key } = change;
   const alive = key && aliveAt(ledger, scopeOf(tenant, row.submission.intakeId, key.ref), now);
-  must(alive !== undefined, "a key is said to be taken that nobody holds");
+  must(alive !== undefined, "a key was reported as taken that nobody holds");
   flight.view = { ...flight.view, memory: alive };
 }
 
@@ -171,7 +174,7 @@ function effectOfChange(
   const types = toldBy(change).map(({ type }) => type);
   const now = flight.looks.get(change.row.submission.submissionId) ?? flight.view.now;
   if (types.includes("submission.expired")) {
-    must(before !== undefined && isDue(before, now), "a submission was expired before its time");
+    must(before !== undefined && isDue(before, now), "a submission expired before its deadline");
     return { by: "system", effect: { rotates: true, next: { state: "expired", endedAt: before.expiresAt } } };
   }
   if (types.includes("submission.ttl_warning")) {
@@ -188,7 +191,7 @@ function effectOfChange(
   }
   const audited = change.events.map(({ type }) => type).join();
   if (types.length + change.side.length === 0 && change.token === undefined && audited === "token.expired") {
-    must(before !== undefined && isLapsed(ledger, before, now), "a token lapsed before its time");
+    must(before !== undefined && isLapsed(ledger, before, now), "a token lapsed before its expiry");
     return { by: "system", effect: { rotates: false, next: {} } };
   }
   const { kind } = flight.call;

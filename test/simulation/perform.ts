@@ -17,7 +17,7 @@ export async function perform(
   };
   const { kind, id } = player.actor;
   if (kind === "system" && call.kind !== "sweep" && call.kind !== "flush" && call.kind !== "deliver")
-    throw new Error("the system calls nobody");
+    throw new Error("the system makes no calls");
   const actor = { kind: kind === "human" ? ("human" as const) : ("agent" as const), id };
   const target: Target = {
     tokens: token === undefined ? [] : [token],

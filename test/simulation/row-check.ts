@@ -64,10 +64,10 @@ export function checkEvents(change: Change, before: Sub | undefined): void {
     state = event.state;
     head = event.hash;
     must(event.seq === (before?.seq ?? 0) + index + 1, `seq ${event.seq} follows ${(before?.seq ?? 0) + index}`);
-    must(event.version === row.submission.version, `an event tells version ${event.version}`);
+    must(event.version === row.submission.version, `an event has version ${event.version}`);
   });
   const last = events.at(-1);
-  must(last === undefined || last.state === row.submission.state, "the last event tells another state than the row");
+  must(last === undefined || last.state === row.submission.state, "the last event has another state than the row");
   must(
     row.submission.heads.submission.seq === (before?.seq ?? 0) + events.length,
     "the row's head is not its last event",

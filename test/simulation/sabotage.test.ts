@@ -17,20 +17,20 @@ const spoiled =
   };
 
 const SABOTAGES: Record<string, Sabotage> = {
-  "takes a write on a revision that is gone": spoiled(async (store, change) => {
+  "accepts a write on an old revision": spoiled(async (store, change) => {
     const { row, tenant, expect: wanted } = change;
     if ("absent" in wanted) return await store.commit(change);
     const { submission } = await store.load({ by: { id: row.submission.submissionId, tenant } });
     return await store.commit({ ...change, expect: { revision: submission?.submission.revision ?? 0 } });
   }),
-  "answers and does not keep": spoiled((_, change) =>
+  "acknowledges a write and doesn't keep it": spoiled((_, change) =>
     "absent" in change.expect ? undefined : Promise.resolve({ kind: "committed", at: 0 }),
   ),
-  "forgets the record of an answer": spoiled((store, change) => {
+  "loses the record of a response": spoiled((store, change) => {
     const { key: _, ...rest } = change;
     return change.key === undefined ? undefined : store.commit(rest);
   }),
-  "says that nothing was written, and wrote": spoiled(async (store, change) => {
+  "reports that nothing was written, although it was": spoiled(async (store, change) => {
     await store.commit(change);
     throw new StoreDown("sabotage", "not_applied");
   }),
@@ -42,7 +42,7 @@ const SABOTAGES: Record<string, Sabotage> = {
   "loses a hand-off": spoiled((store, change) =>
     change.side.length === 0 ? undefined : store.commit({ ...change, side: [] }),
   ),
-  "tells a token that was rotated": (store) => ({
+  "returns a rotated token as current": (store) => ({
     commit: (change) => store.commit(change),
     load: async (query) => {
       const loaded = await store.load(query);

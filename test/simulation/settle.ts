@@ -35,8 +35,8 @@ function settleAnswer(flight: Flight, body: Record<string, unknown>, ledger: Led
   const { call, view, applied } = flight;
   const own = applied.find(({ by }) => by === "caller");
   if (own !== undefined) {
-    must(own.refusal === undefined, `${call.kind} was refused and answered as done`);
-    must(body._idempotent !== true, "an execution calls itself a replay");
+    must(own.refusal === undefined, `${call.kind} was refused, but returned success`);
+    must(body._idempotent !== true, "an execution is marked as a replay");
     checkShown(flight, body, { sub: own.after });
     checkNewToken(flight, body, own);
     if (call.kind !== "create") sameDone(flight.recorded, { ...body, _idempotent: true });
@@ -45,7 +45,7 @@ function settleAnswer(flight: Flight, body: Record<string, unknown>, ledger: Led
   const verdict = judge(flight, view);
   if (verdict.type === "read") {
     const { sub } = view;
-    must(sub !== undefined, "something was read that is not there");
+    must(sub !== undefined, "something was read that doesn't exist");
     if (call.kind === "get") checkShown(flight, body, { sub, sight: verdict.sight });
     else {
       // A reader who takes over is recorded between the read and the page: more may have been written meanwhile.
@@ -56,9 +56,9 @@ function settleAnswer(flight: Flight, body: Record<string, unknown>, ledger: Led
     checkToken(flight, body.resumeToken, sub);
     return;
   }
-  must(verdict.type === "replay", () => `${call.kind} was answered, though the contract says ${canonical(verdict)}`);
+  must(verdict.type === "replay", () => `${call.kind} succeeded, although the contract says ${canonical(verdict)}`);
   tally(ledger, verdict.memory);
-  must(body._idempotent === true, "a replay does not say that it is one");
+  must(body._idempotent === true, "a replay is not marked as one");
   checkReplay(flight, { body, memory: verdict.memory }, ledger);
 }
 
@@ -83,7 +83,7 @@ function checkShown(
     body.submissionId === sub.id && body.state === sub.state && body.version === sub.version,
     () => `answered ${seen.join(" ")}, is ${sub.state} ${sub.version}`,
   );
-  must(sight !== "none" || body.fields === undefined, "values were shown that are to be withheld");
+  must(sight !== "none" || body.fields === undefined, "values were shown that must be withheld");
   if (body.fields === undefined) return;
   const isMasked = "secret" in sub.fields && (sight === "masked" || !seesSecrets(flight));
   const fields = isMasked ? { ...sub.fields, secret: MASKED } : sub.fields;
@@ -97,19 +97,19 @@ function checkNewToken(flight: Flight, body: Record<string, unknown>, own: Appli
     const holds = own.before === undefined || mayHold(call.player, own.before) || isCurrent(flight, own.before);
     const isLapsed = own.before?.version === own.after.version && saysLapsed(body);
     const isGone = own.after.revoked || own.after.state === "expired" || isLapsed;
-    must(!holds || isGone, `${call.kind} answered without its token`);
+    must(!holds || isGone, `${call.kind} returned no token`);
     return;
   }
   must(
     hashOf(String(body.resumeToken)) === own.after.token,
-    `${call.kind} answered another token than the one it issued`,
+    `${call.kind} returned a token other than the one it issued`,
   );
   if (own.before !== undefined)
     must(
       mayHold(call.player, own.before) || isCurrent(flight, own.before),
       `${call.kind} told a token to ${call.player.name}`,
     );
-  must(!own.after.revoked, "a revoked token was told");
+  must(!own.after.revoked, "a revoked token was returned");
 }
 
 const isCurrent = ({ view }: Flight, sub: Sub): boolean => standing(view.token, sub, view.now) === "current";
@@ -118,10 +118,10 @@ const isCurrent = ({ view }: Flight, sub: Sub): boolean => standing(view.token, 
 function checkToken(flight: Flight, told: unknown, sub: Sub): void {
   if (told === undefined) return;
   const { call, view } = flight;
-  must(hashOf(String(told)) === sub.token, "a token was told that is not the current one");
+  must(hashOf(String(told)) === sub.token, "a token was returned that is not the current one");
   const stands = standing(view.token, sub, view.now);
   const may = stands === "current" || mayHold(call.player, sub) || (stands === "stale" && discloses(sub));
-  must(may && !sub.revoked, `a token was told to ${call.player.name}, who is ${stands}`);
+  must(may && !sub.revoked, `a token was returned to ${call.player.name}, who is ${stands}`);
 }
 
 /** Recorded responses are returned unchanged. The first one seen determines the others. */
@@ -139,7 +139,7 @@ function sameDone(memory: Memory | undefined, body: Record<string, unknown>): vo
   sameAnswer(memory, { ...rest, fields: open });
   if (memory === undefined || resumeToken === undefined) return;
   memory.token ??= resumeToken;
-  must(memory.token === resumeToken, "a replay told another token than the one that was recorded");
+  must(memory.token === resumeToken, "a replay returned a token other than the recorded one");
 }
 
 function checkReplay(flight: Flight, replay: { body: Record<string, unknown>; memory: Memory }, ledger: Ledger): void {
@@ -148,7 +148,10 @@ function checkReplay(flight: Flight, replay: { body: Record<string, unknown>; me
   if (flight.call.kind !== "create") {
     sameDone(memory, body);
     const until = body.tokenExpiresAt;
-    must(until === undefined || !isOver(Date.parse(String(until)), flight.view.now), "a replay told a lapsed token");
+    must(
+      until === undefined || !isOver(Date.parse(String(until)), flight.view.now),
+      "a replay returned a lapsed token",
+    );
     return;
   }
   const { sub } = flight.view;
@@ -157,10 +160,10 @@ function checkReplay(flight: Flight, replay: { body: Record<string, unknown>; me
   const written = ledger.subs.get(memory.sub)?.replayCount ?? 0;
   must(count > 0 && count <= written && !counts.has(count), "replayCount is not what was counted");
   counts.add(count);
-  must(sub !== undefined, "a create was replayed that is not there");
+  must(sub !== undefined, "a create was replayed whose submission doesn't exist");
   checkShown(flight, body, { sub });
   if (body.resumeToken !== undefined)
-    must(hashOf(String(body.resumeToken)) === sub.token && !sub.revoked, "a replay told a wrong token");
+    must(hashOf(String(body.resumeToken)) === sub.token && !sub.revoked, "a replay returned a wrong token");
 }
 
 function settleRefusal(flight: Flight, error: unknown, ledger: Ledger): void {
@@ -176,8 +179,8 @@ function settleRefusal(flight: Flight, error: unknown, ledger: Ledger): void {
   const foundMore = fault === "locked" && type !== "locked";
   if (fault !== undefined && !foundMore) {
     const wanted = fault === "locked" ? "locked" : "service_unavailable";
-    must(type === wanted, () => `a store that is ${fault} was answered with ${type}: ${error.message}`);
-    must(fault === "unknown" || own === undefined, "nothing was to be changed, and it was");
+    must(type === wanted, () => `a store that is ${fault} led to ${type}: ${error.message}`);
+    must(fault === "unknown" || own === undefined, "something was changed that must stay unchanged");
     return;
   }
   if (view.sub !== undefined && about.resumeToken !== undefined && own === undefined && about.replayOf === undefined) {
@@ -185,7 +188,7 @@ function settleRefusal(flight: Flight, error: unknown, ledger: Ledger): void {
     must(!["expired", "cancelled", "token_expired"].includes(type), "a 410 tells a token");
   }
   if (own !== undefined) {
-    must(own.refusal === type, () => `${call.kind} was written and refused as ${type}: ${error.message}`);
+    must(own.refusal === type, () => `${call.kind} was written, but refused as ${type}: ${error.message}`);
     sameAnswer(flight.recorded, { type, message: error.message, fields: error.detail.fields });
     return;
   }
@@ -199,6 +202,6 @@ function settleRefusal(flight: Flight, error: unknown, ledger: Ledger): void {
   const isRight = verdict.type === "refuse" && verdict.error === type;
   must(
     isRight,
-    () => `${call.kind} was refused as ${type} (${error.message}), the contract says ${canonical(verdict)}`,
+    () => `${call.kind} was refused as ${type} (${error.message}), but the contract says ${canonical(verdict)}`,
   );
 }

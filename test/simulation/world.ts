@@ -70,7 +70,7 @@ export function createWorld(options: { interleaved: boolean; rates: Rates; log: 
 
 function current(): Flight {
   const flight = inFlight.getStore();
-  if (flight === undefined) throw new Error("the store was called by nobody");
+  if (flight === undefined) throw new Error("the store was called outside of any call");
   return flight;
 }
 

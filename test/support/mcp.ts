@@ -92,7 +92,8 @@ export function hostOf(client: Client): Host {
     expect(JSON.parse(result.content[0].text)).toEqual(body);
     if (!schemas.has(name)) for (const tool of await tools()) schemas.set(tool.name, tool.outputSchema);
     const validate = validatorOf(schemas.get(name) ?? {});
-    if (!validate(body)) throw new Error(`${name} answers against its schema: ${ajv.errorsText(validate.errors)}`);
+    if (!validate(body))
+      throw new Error(`${name} returned a result that violates its output schema: ${ajv.errorsText(validate.errors)}`);
     return { body, isError: result.isError === true, meta: result._meta ?? {} };
   };
   return {

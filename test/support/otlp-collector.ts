@@ -22,7 +22,7 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-/** An OpenTelemetry collector on loopback: takes OTLP over HTTP in protobuf, and keeps the spans. */
+/** An OpenTelemetry collector on loopback: accepts OTLP over HTTP in protobuf, and keeps the spans. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: Buffer[] = [];

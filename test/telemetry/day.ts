@@ -24,7 +24,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** Takes what comes to `/taken`, and nothing else. */
+/** Accepts requests to `/taken` and refuses all others. */
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.writeHead(request.url === "/taken" ? 204 : 400).end());
@@ -118,7 +118,7 @@ export function createDay({ server, stores, receiver, seen, isSeen }: World) {
       expect(status).toBe(201);
     },
 
-    /** Filled in together, in conflict, alone, and left behind. */
+    /** Submissions that are filled in together, with a conflict, alone, and abandoned. */
     async submissions(): Promise<void> {
       await create("short");
       await create("brief-token");
@@ -132,7 +132,7 @@ export function createDay({ server, stores, receiver, seen, isSeen }: World) {
       expect((await submit(alone.resumeToken, "alone")).status).toBe(200);
     },
 
-    /** Replayed, in conflict, tried again, and forgotten. */
+    /** Idempotency keys that are replayed, in conflict, retried, and expired. */
     async keys(): Promise<void> {
       const first = await create("plain", {}, keyed("create"));
       expect((await create("plain", {}, keyed("create"))).submissionId).toBe(first.submissionId);
@@ -140,7 +140,7 @@ export function createDay({ server, stores, receiver, seen, isSeen }: World) {
       await create("plain", {}, { ...keyed("brief"), "x-idempotency-ttl": "1" });
     },
 
-    /** The faults of before, once more after they were seen: a rate takes two looks. */
+    /** Repeats earlier faults after a scrape has seen them: a rate needs two scrapes. */
     async relapses(): Promise<void> {
       const { resumeToken } = await create("plain");
       await patch(resumeToken, AGENT, { name: "first" });
@@ -177,7 +177,7 @@ export function createDay({ server, stores, receiver, seen, isSeen }: World) {
       expect(status).toBe(200);
     },
 
-    /** Tool calls, a stream, and somebody who guesses. */
+    /** Tool calls, a live stream, and somebody who guesses tokens. */
     async callers(): Promise<void> {
       const { headers, body } = rpcRequest("tools/call", { name: "formbridge_list_intakes", arguments: {} });
       expect((await call("POST", "/mcp", { headers: { ...headers, ...admin }, body })).status).toBe(200);
@@ -199,7 +199,7 @@ export function createDay({ server, stores, receiver, seen, isSeen }: World) {
       await release();
     },
 
-    /** Whoever holds a key loses it, because Redis forgot. */
+    /** Redis loses its data, and so a request loses the lock that it holds. */
     async forgetfulRedis(): Promise<void> {
       const release = await hold("records IN EXCLUSIVE MODE");
       const held = create("plain", {}, keyed("held"));

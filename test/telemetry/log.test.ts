@@ -16,7 +16,7 @@ const linesOf = (server: ServerProcess): Loose[] =>
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
 
-/** The first line of which this holds, once it is there. */
+/** Waits for the first line that matches. */
 const lineWith = (server: ServerProcess, isIt: (line: Loose) => boolean): Promise<Loose> =>
   until(() => linesOf(server).find(isIt));
 

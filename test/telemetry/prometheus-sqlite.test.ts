@@ -19,9 +19,9 @@ const NOT_HERE: readonly string[] = [
 ];
 const QUIET_HERE: readonly string[] = [
   "ClockSkew",
-  // Takes 25,000 notes that wait for a store which reads and can't write.
+  // Needs 25,000 pending notes, and a store that can be read but not written.
   "AuditNotesLost",
-  // Look-ups don't wait for whoever writes.
+  // Look-ups don't wait for writers.
   "TokenValidationHighLatency",
   "IdempotencyPoolExhausted",
   "IdempotencyLocksAbandoned",

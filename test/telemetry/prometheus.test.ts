@@ -18,14 +18,14 @@ let receiver: Receiver;
 let server: ServerProcess;
 let prometheus: Prometheus;
 
-/** A metric's series; of a counter, those with the labels that the name may have. */
+/** The series to query for a metric, whose name may come with labels. */
 const seriesOf = (name: string): string => {
   const [metric = ""] = name.split("{");
   const { kind }: MetricSpec = METRICS[metric as keyof typeof METRICS];
   return kind === "histogram" ? `${name}_count` : name;
 };
 
-/** Was it ever something else than zero? */
+/** Whether it ever had a value other than zero. */
 async function wasSeen(name: string): Promise<boolean> {
   const series = seriesOf(name);
   const found = await Promise.all(["max", "min"].map((end) => prometheus.query(`${end}_over_time(${series}[10m])`)));
@@ -99,7 +99,7 @@ it("[OBSERVE-METRICS] [OBSERVE-LOOKUP-TIME] every metric of the reference is see
   expect(server.output()).toMatch(/"event":"clock\.skew"/);
 }, 180_000);
 
-/** Takes 25,000 notes that wait for a store which reads and can't write. */
+/** Needs 25,000 pending notes, and a store that can be read but not written. */
 const TOO_LARGE_A_FAULT = "AuditNotesLost";
 
 it("[OPS-ALERTS] every alert fires on a real fault", async () => {

@@ -7,7 +7,7 @@ import type { Scene } from "../stage.ts";
 /** Repeated, too late, or cancelled. */
 export const endScenes: Scene[] = [
   {
-    name: "a call that is repeated with its key is answered as before, and done once",
+    name: "a call that is repeated with its key gets the same response, and is executed once",
     intakeId: "supplier",
     async play({ does, act, isRefused, comesBack, lookInto }) {
       const create = { fields: COMPLETE, idempotencyKey: idempotencyKey("start") };
@@ -29,7 +29,7 @@ export const endScenes: Scene[] = [
     },
   },
   {
-    name: "a submission whose time is over takes nothing more",
+    name: "an expired submission accepts no writes",
     intakeId: "supplier",
     async play({ server, does, isRefused, lookInto }) {
       const made = await does("create", { fields: COMPLETE, ttlMs: 2 * HOUR });
@@ -45,7 +45,7 @@ export const endScenes: Scene[] = [
     },
   },
   {
-    name: "a submission that was cancelled takes nothing more",
+    name: "a cancelled submission accepts no writes",
     intakeId: "supplier",
     async play({ server, does, isRefused, lookInto }) {
       const made = await does("create", { fields: { company: "Acme" } });
@@ -60,7 +60,7 @@ export const endScenes: Scene[] = [
     },
   },
   {
-    name: "a token that nobody was given opens nothing",
+    name: "a token that was never issued opens nothing",
     intakeId: "supplier",
     async play({ isRefused }) {
       const resumeToken = `rtok_${"x".repeat(43)}`;

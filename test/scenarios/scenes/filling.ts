@@ -27,7 +27,7 @@ export const fillingScenes: Scene[] = [
     },
   },
   {
-    name: "an agent pauses for days and goes on with nothing but its token",
+    name: "an agent pauses for days and continues with nothing but its token",
     intakeId: "supplier",
     async play({ server, does, comesBack, lookInto }) {
       const made = await does("create", { fields: { company: "Acme", note: "to be continued" } });
@@ -44,7 +44,7 @@ export const fillingScenes: Scene[] = [
     },
   },
   {
-    name: "what an agent gets wrong is told field by field, and put right",
+    name: "an agent's mistakes are reported field by field, and corrected",
     intakeId: "supplier",
     async play({ does, isRefused, lookInto }) {
       const made = await does("create", { fields: { ...COMPLETE, country: "XX", employees: -1 } });
@@ -70,7 +70,7 @@ export const fillingScenes: Scene[] = [
     },
   },
   {
-    name: "what the schema does not have is not taken, and what is sensitive is not told to others",
+    name: "fields that the schema doesn't have are refused, and sensitive values are masked",
     intakeId: "supplier",
     async play({ does, act, lookInto }) {
       const made = await does("create", { fields: { company: "Acme", secret: "hush" } });

@@ -16,7 +16,7 @@ async function overtake({ server }: Stage, token: string, fields: Loose): Promis
 /** An agent and others on one submission. */
 export const togetherScenes: Scene[] = [
   {
-    name: "a write on what somebody else has changed is refused, and one more call succeeds",
+    name: "a write on a version that somebody else has changed is refused, and one more call succeeds",
     intakeId: "supplier",
     async play(stage) {
       const made = await stage.does("create", { fields: { company: "Acme" } });
@@ -30,7 +30,7 @@ export const togetherScenes: Scene[] = [
     },
   },
   {
-    name: "what two wrote to different fields is merged: neither loses anything",
+    name: "writes of two callers to different fields are merged: neither loses anything",
     intakeId: "supplier",
     async play(stage) {
       const made = await stage.does("create", { fields: { company: "Acme" } });
@@ -44,7 +44,7 @@ export const togetherScenes: Scene[] = [
     },
   },
   {
-    name: "where the current token is not disclosed, a stale one is told no more than that",
+    name: "where the current token is not disclosed, a stale token's refusal reveals nothing else",
     intakeId: "discreet",
     async play(stage) {
       const made = await stage.does("create", { fields: { company: "Acme" } });

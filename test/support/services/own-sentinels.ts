@@ -114,7 +114,7 @@ function createSentinels(
       }),
     untilRedundant: () =>
       patiently(async () => {
-        // A sentinel that waits for the processor believes that its clock is wrong, and rests for 30 s.
+        // A sentinel that gets no CPU time for a while assumes that its clock is wrong, and pauses for 30 s (TILT).
         await askAll("SENTINEL", "DEBUG", "TILT-TRIGGER", "60000");
         await askAll("SENTINEL", "CKQUORUM", NAME);
         const host = await primary();
@@ -134,7 +134,7 @@ async function replicasOf(host: string): Promise<number> {
 async function ask<Reply>(host: string, port: number, words: string[]): Promise<Reply> {
   const client = createClient({ password: PASSWORD, socket: { host, port, reconnectStrategy: false } });
   client.on("error", () => {});
-  // A server that a test has stopped takes connections, and answers nothing.
+  // A server that a test has stopped accepts connections, but doesn't respond.
   const impatience = setTimeout(() => client.destroy(), PATIENCE_MS);
   try {
     await client.connect();
