@@ -282,7 +282,7 @@ describe("one person", () => {
       expect(post.mails.map(({ to }) => to)).toEqual([KIM]);
       expect((await review(server, id, key)).body.error).toMatchObject({
         type: "forbidden",
-        message: "Nobody reviews what they submitted.",
+        message: "Nobody reviews what they submitted. Somebody else has to decide.",
       });
     }
   });

@@ -48,7 +48,7 @@ export interface Loggers {
   lines: Logger;
   /**
    * Writes what is buffered. Await it before the process ends: if the reader of the output is gone, what is still buffered at exit
-   * keeps the process waiting for ever.
+   * keeps the process waiting forever.
    */
   flush(): Promise<void>;
 }

@@ -100,7 +100,7 @@ describe("a file with every kind of thing in it, served from PostgreSQL", () => 
     expect(next?.body.items).toEqual(all?.body.items.slice(5));
   });
 
-  it("[STORES-COPY-CONTINUES] old idempotency keys replay their answers", async () => {
+  it("[STORES-COPY-CONTINUES] old idempotency keys replay their responses", async () => {
     const body = { idempotencyKey: keys.create, initialFields: { name: "Ada\u0000", iban: "DE00 1234" } };
     const again = await create(server, "forms", { body });
     expect([again.status, again.body._idempotent, again.body.submissionId]).toEqual([

@@ -45,7 +45,7 @@ test.each(["sqlite", "postgres"] as const)(
       FORMBRIDGE_PORT: "0",
       FORMBRIDGE_LOG_LEVEL: "silent",
     };
-    const [older, newer] = [folderWith({ version: "1" }), folderWith({ version: "2", name: "Contact, mended" })];
+    const [older, newer] = [folderWith({ version: "1" }), folderWith({ version: "2", name: "Contact, corrected" })];
     const start = async (folder: string): Promise<RunningServer> => {
       const running = await serve(readConfig({ ...env, FORMBRIDGE_INTAKES: folder }));
       closers.push(running.stop);

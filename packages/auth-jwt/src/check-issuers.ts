@@ -67,7 +67,7 @@ function twinProblem(issuer: Issuer, others: readonly Issuer[]): string | undefi
     if (other.issuer === issuer.issuer) return `issuer ${issuer.issuer} is listed twice`;
     const [mine, theirs] = [actorPrefix(issuer), actorPrefix(other)];
     if (mayMeet(issuer, other) && (mine.startsWith(theirs) || theirs.startsWith(mine))) {
-      return `actor.prefix ${JSON.stringify(mine)} can't be told from ${JSON.stringify(theirs)} of ${other.name}: one begins with the other`;
+      return `actor.prefix ${JSON.stringify(mine)} can't be distinguished from ${JSON.stringify(theirs)} of ${other.name}: one begins with the other`;
     }
   }
   return undefined;

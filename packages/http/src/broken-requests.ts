@@ -28,7 +28,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Du
   }
   const refusal =
     error.code === "HPE_HEADER_OVERFLOW"
-      ? new ContractError("headers_too_large", "The headers are too large.")
+      ? new ContractError("headers_too_large", "The headers are too large. Send fewer or shorter ones.")
       : new ContractError("bad_request", "The request is not valid HTTP.");
   socket.end(rawAnswer(refusal));
 }

@@ -11,7 +11,7 @@ const MAX_COHORT = 16;
 /**
  * Requests that arrive together are processed step by step together.
  *
- *   parse · parse · parse ──▶ operation · operation · operation ──▶ one commit ──▶ answer · answer · answer
+ *   parse · parse · parse ──▶ operation · operation · operation ──▶ one commit ──▶ response · response · response
  *
  * Processed one after the other, each request would find the caches of the processor filled by the step before. Here
  * each step runs for all of them before the next step begins, and their changes share a commit. The price: a request

@@ -41,13 +41,14 @@ export const asContractError = (error: unknown): ContractError =>
   error instanceof ContractError ? error : (fromFastify(error) ?? internalError(error));
 
 const FASTIFY_CODES: Record<string, () => ContractError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new ContractError("payload_too_large", "The body is too large."),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new ContractError("payload_too_large", "The body is too large. Send a smaller one."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ContractError("unsupported_media_type", "The body must be application/json."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ContractError("bad_request", "The body doesn't have the length that Content-Length says."),
+    new ContractError("bad_request", "The body's length differs from Content-Length. Send the exact length."),
   FST_ERR_MAX_PARAM_LENGTH: () => new ContractError("not_found", "This path doesn't exist."),
-  FST_ERR_BAD_URL: () => new ContractError("bad_request", "The URL is malformed."),
+  FST_ERR_BAD_URL: () => new ContractError("bad_request", "The URL is malformed. Check its percent-encoding."),
   FST_ERR_ASYNC_CONSTRAINT: () => new ContractError("bad_request", "The request is malformed."),
 };
 

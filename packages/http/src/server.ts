@@ -139,7 +139,7 @@ function shareBehaviour(app: FastifyInstance, options: HttpOptions): void {
     // Before Fastify looks for a body, which such requests lack.
     if (!METHODS.has(request.method)) return refuseMissing(request, reply);
     const hasHost = request.headers.host !== undefined || request.raw.httpVersionMinor === 0;
-    if (!hasHost) throw new ContractError("bad_request", "The Host header is missing.");
+    if (!hasHost) throw new ContractError("bad_request", "The Host header is missing. Send it.");
     refuseNul(request);
     done();
   });

@@ -120,7 +120,9 @@ function drain(raw: IncomingMessage): void {
 }
 
 const ended = (cause: unknown): ContractError =>
-  new ContractError("bad_request", "The body ended too early.", { cause });
+  new ContractError("bad_request", "The body ended before all announced bytes had arrived. Send the file again.", {
+    cause,
+  });
 
 /** The body in chunks, with an idle timeout per chunk. */
 async function* bodyOf({ raw }: FastifyRequest, idleMs: number): AsyncGenerator<Uint8Array, void, undefined> {

@@ -91,7 +91,7 @@ const hashOf = (change: Change): string => change.token?.hash ?? "";
 const works = ({ strict }: Instance, token: string) =>
   eventually(() => strict.tokens.find(token).catch(() => undefined), 30_000);
 
-/** Until the replica is promoted, what needs Redis is refused at once, and the rest goes on. */
+/** Until the replica is promoted, what needs Redis is refused at once, and everything else continues. */
 async function expectOnlyDatabase({ strict, hybrid, redis }: Instance, change: Change): Promise<void> {
   const began = performance.now();
   const refused = await strict.tokens.find(hashOf(change)).catch((error: unknown) => error);
@@ -137,7 +137,7 @@ it("sentinels without a password are asked too", async () => {
 it.each([
   ["a name that no sentinel knows", (url: string) => url.replace(/\w+$/, "other"), 'knows no primary named "other"'],
   ["a wrong password", (url: string) => url.replace(/:[^/@]+@/, ":wrong@"), "WRONGPASS"],
-])("%s is told", async (_, spoil, reason) => {
+])("the health check reports %s", async (_, spoil, reason) => {
   const redis = await connect(spoil(own.url), { timeoutMs: 300 });
   onTestFinished(redis.close);
   expect(await redis.health()).toMatchObject({ healthy: false, detail: expect.stringContaining(reason) });

@@ -85,7 +85,7 @@ export const POSTGRES: readonly PlantedBug[] = [
   },
   {
     name: "postgres-write-without-place-in-feed",
-    breaks: "A write does not tell readers of the feed where it began, and may be skipped.",
+    breaks: "A write doesn't publish the position where it began, so readers of the feed may skip it.",
     file: COMMIT,
     edits: [{ find: "FROM begun, ", replace: "FROM " }],
     caughtBy: [FEED],

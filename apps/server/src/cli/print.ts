@@ -7,7 +7,7 @@ export const complain = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** The command goes on, and exits with 1. */
+/** The command continues, and exits with 1 in the end. */
 export const fail = (line: string): void => {
   complain(line);
   process.exitCode = 1;

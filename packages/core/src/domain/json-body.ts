@@ -15,7 +15,7 @@ const bad = (message: string, cause?: unknown): ContractError => new ContractErr
  * rounded, duplicate members, names that reach a prototype, or excessive depth or width.
  */
 export function parseJsonBody(bytes: Buffer, limits: JsonLimits): unknown {
-  if (!isUtf8(bytes)) throw bad("The body is not valid UTF-8.");
+  if (!isUtf8(bytes)) throw bad("The body is not valid UTF-8. Encode it as UTF-8.");
   const text = bytes.toString("utf8");
   const value = parseExactly(text);
   const seen = { keys: 0 };
@@ -71,12 +71,13 @@ function plainDecimal(text: string): string {
 
 function checkTree(value: unknown, at: { depth: number; limits: JsonLimits; seen: { keys: number } }): void {
   if (typeof value === "string") {
-    if (!value.isWellFormed()) throw bad("The body has a lone surrogate.");
+    if (!value.isWellFormed()) throw bad("The body has a lone surrogate, which is not valid Unicode. Remove it.");
     return;
   }
   if (typeof value !== "object" || value === null) return;
   const { depth, limits, seen } = at;
-  if (depth >= limits.maxDepth) throw bad(`The body is nested deeper than ${limits.maxDepth}.`);
+  if (depth >= limits.maxDepth)
+    throw bad(`The body is nested deeper than ${limits.maxDepth} levels. Send a flatter one.`);
   const inner = { depth: depth + 1, limits, seen };
   if (Array.isArray(value)) {
     for (const item of value) checkTree(item, inner);
@@ -93,5 +94,5 @@ function checkTree(value: unknown, at: { depth: number; limits: JsonLimits; seen
 
 function countKeys(seen: { keys: number }, more: number, limits: JsonLimits): void {
   seen.keys += more;
-  if (seen.keys > limits.maxKeys) throw bad(`The body has more than ${limits.maxKeys} keys.`);
+  if (seen.keys > limits.maxKeys) throw bad(`The body has more than ${limits.maxKeys} members. Send fewer.`);
 }

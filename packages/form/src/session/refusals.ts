@@ -30,7 +30,7 @@ export const asKnown = (reason: unknown): FormBridgeError =>
 
 /**
  * The server can't store some of these edits: they are held back, and everything else is sent without them. Returns true
- * when it did not say which: then they are to be sent one by one.
+ * when it did not say which: then send them one by one.
  */
 export function holdRefused(error: FormBridgeError, sent: readonly Edit[], edits: Edits): boolean {
   edits.unsend(sent, "last");

@@ -20,7 +20,7 @@ export const rivals: Fault[] = [
       const winners = [...answers.entries()].filter(([, answer]) => isGood(answer));
       const odd = answers.filter((answer) => !isGood(answer) && answer.status !== CONFLICT).map(inWords);
       for (const [index, answer] of winners) follow(entry, answer, textOf(index));
-      const problems = winners.length === 1 ? odd : [`${winners.length} of them were told that they wrote`, ...odd];
+      const problems = winners.length === 1 ? odd : [`${winners.length} of them succeeded`, ...odd];
       return { tried: answers.length, problems };
     },
   },

@@ -48,7 +48,8 @@ export function applyPatch(current: JsonObject, patch: Record<string, unknown>, 
   let effort = 0;
   for (const [key, value] of Object.entries(patch)) {
     effort += key.includes(".") ? key.split(".", MAX_DEPTH + 1).length ** 2 : 0;
-    if (effort > MAX_EFFORT) throw new ContractError("bad_request", "The patch has too many long paths.");
+    if (effort > MAX_EFFORT)
+      throw new ContractError("bad_request", "The patch has too many long paths. Split it into several calls.");
     const path = pathOf(key, root, view);
     if (path.length > 1) assertStorable(value, path);
     overlapping ||= path.length > 1;

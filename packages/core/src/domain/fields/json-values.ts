@@ -32,7 +32,7 @@ function visit(value: unknown, depth: number): void {
     return;
   }
   if (depth > MAX_DEPTH)
-    throw new ContractError("bad_request", `The fields are nested deeper than ${MAX_DEPTH} levels.`);
+    throw new ContractError("bad_request", `The fields are nested deeper than ${MAX_DEPTH} levels. Flatten them.`);
   if (Array.isArray(value)) {
     for (const item of value) visit(item, depth + 1);
     return;

@@ -71,7 +71,7 @@ describe("[AUDIT-F19] a mask that is sent back", () => {
     ["with one more", [a, b, { name: "C", ssn: "3" }], [...people, { name: "C", ssn: "3" }]],
     ["with one less", [b], people.slice(1)],
     ["with one changed in its place", [a, { name: "X", ssn: masked }], [people[0] as Json, { name: "X", ssn: "2" }]],
-    ["with one value set anew", [{ name: "A", ssn: "9" }, b], [{ name: "A", ssn: "9" }, people[1] as Json]],
+    ["with one new value", [{ name: "A", ssn: "9" }, b], [{ name: "A", ssn: "9" }, people[1] as Json]],
   ])("finds the items of a list again: %s", (_how, sent, stored) => {
     expect(after({ people }, { people: sent })).toEqual({ people: stored });
   });

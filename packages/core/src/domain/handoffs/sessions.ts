@@ -4,10 +4,10 @@
  *   link issued ──▶ open ──(opened: a separate session for each browser)──▶ open
  *                    │
  *                    ├──▶ spent     a magic link's code was used, or entered wrongly too often; a direct link's token was rotated
- *                    ├──▶ expired   its time is over
+ *                    ├──▶ expired   its deadline has passed
  *                    └──▶ revoked   explicitly, or with the submission's tokens
  *
- * A session lasts until its own time is over, its hand-off is revoked, or its submission expires; on a submission that
+ * A session lasts until it expires, its hand-off is revoked, or its submission expires; on a submission that
  * ended otherwise it can still read. Rotating tokens doesn't affect it.
  */
 import type { Actor, HANDOFF_STATUSES, NextAction } from "@formbridge/contract";

@@ -116,11 +116,11 @@ export function barredFrom(submission: Waiting, gate: ApprovalGate, who: Reviewe
   const wayOut = who.roles.includes("admin") ? " As an admin you can reassign it." : "";
   const title = gate.label ?? gate.name;
   const words: Record<Bar, string> = {
-    declared: "A declared actor can't review.",
+    declared: "A declared actor can't review. Use a reviewer's API key or a review link.",
     agent: `Only humans review at the gate ${title}: its definition does not allow agents.`,
     not_a_reviewer: `The gate ${title} has other reviewers.${wayOut}`,
-    own_submission: "Nobody reviews what they submitted.",
-    already_approved: "This reviewer has already approved.",
+    own_submission: "Nobody reviews what they submitted. Somebody else has to decide.",
+    already_approved: "This reviewer has already approved. The gate waits for others.",
   };
   const type = bar === "already_approved" ? "conflict" : "forbidden";
   return new ContractError(type, words[bar], { about: aboutOf(submission) });

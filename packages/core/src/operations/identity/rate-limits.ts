@@ -9,7 +9,7 @@ function refuseOver({ instrumentation }: Deps, verdict: RateVerdict): void {
   instrumentation.record({ name: "rate_limited", rule: verdict.rule.name });
   throw new ContractError(
     "rate_limited",
-    `Too many calls: ${verdict.rule.limit} in ${verdict.rule.windowMs / 1000} s.`,
+    `Too many calls: at most ${verdict.rule.limit} in ${verdict.rule.windowMs / 1000} s. Wait before the next one.`,
     {
       retryAfterMs: Math.max(1, verdict.resetMs),
     },
