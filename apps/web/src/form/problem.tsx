@@ -6,7 +6,7 @@ import type { Reader } from "../shared/language.ts";
 import { useLive } from "../shared/live.tsx";
 import { usePlace } from "./place.ts";
 
-/** Everything that can go wrong with a link. Each has a title and a way on in the texts. */
+/** Everything that can go wrong with a link. For each, the texts have a title and what to do. */
 export type Problem = AnyProblem | "expired" | "spent" | "rotated" | "revoked" | "finished" | "cancelled";
 
 /** What a refusal means to a person. */

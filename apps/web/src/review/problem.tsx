@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import { type AnyProblem, anyProblemOf, RETRIED } from "../shared/any-problem.ts";
 import type { Reader } from "./language.ts";
 
-/** Everything that can go wrong with a review link. Each has a title and a way on in the texts. */
+/** Everything that can go wrong with a review link. For each, the texts have a title and what to do. */
 export type Problem = AnyProblem | "spent" | "decided" | "expired" | "finished" | "cancelled";
 
 const OVER: Record<string, Problem> = {

@@ -60,7 +60,7 @@ export const RetryDeliveriesResponse = closedObject({
   matched: Type.Integer(),
   restarted: Type.Integer(),
   skipped: Type.Integer({ description: "They changed meanwhile." }),
-  more: Type.Boolean({ description: "This call may not have covered all: call again." }),
+  more: Type.Boolean({ description: "There may be more to restart: call again." }),
 });
 export type RetryDeliveriesResponse = Static<typeof RetryDeliveriesResponse>;
 

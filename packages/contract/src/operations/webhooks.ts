@@ -105,7 +105,10 @@ export const RotateWebhookSecretResponse = closedObject({
   webhookId: Type.String(),
   secret: Type.String({ description: "Shown only once." }),
   oldSecretUntil: Type.Optional(
-    Type.String({ format: "date-time", description: "Until then messages are also signed with the old one." }),
+    Type.String({
+      format: "date-time",
+      description: "Up to this time messages are also signed with the old secret.",
+    }),
   ),
 });
 export type RotateWebhookSecretResponse = Static<typeof RotateWebhookSecretResponse>;

@@ -86,8 +86,8 @@ function checkTree(value: unknown, at: { depth: number; limits: JsonLimits; seen
   const names = Object.keys(value);
   countKeys(seen, names.length, limits);
   for (const name of names) {
-    if (RESERVED_NAMES.has(name)) throw bad(`The name ${name} can't be used.`);
-    if (!name.isWellFormed()) throw bad("The body has a lone surrogate.");
+    if (RESERVED_NAMES.has(name)) throw bad(`The name ${name} is reserved. Use another one.`);
+    if (!name.isWellFormed()) throw bad("The body has a lone surrogate, which is not valid Unicode. Remove it.");
     checkTree((value as Record<string, unknown>)[name], inner);
   }
 }

@@ -30,7 +30,7 @@ export interface Metrics extends MetricProducer {
   set<Name extends NamesOf<"gauge">>(name: Name, value: number, ...labels: LabelsOf<Name>): void;
   /** The name under which a value of a limited label is shown: its own, or `other`. Gauges of several values are added up by it. */
   shownAs(label: string, value: string): string;
-  /** Called before every collection: sets what is not worth keeping up to date in between. */
+  /** Called before every collection, to set values that aren't kept up to date in between. */
   onCollect(refresh: () => void): void;
 }
 

@@ -49,5 +49,6 @@ const MAX_NAME = 256;
 function assertName(name: string): void {
   if (name.length > MAX_NAME)
     throw new ContractError("bad_request", `A field name can have at most ${MAX_NAME} characters.`);
-  if (RESERVED_NAMES.has(name)) throw new ContractError("bad_request", `${name} isn't allowed as a field name.`);
+  if (RESERVED_NAMES.has(name))
+    throw new ContractError("bad_request", `${name} isn't allowed as a field name. Use another one.`);
 }
