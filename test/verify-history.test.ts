@@ -24,7 +24,7 @@ async function history(): Promise<IntakeEvent[]> {
   }
 }
 
-test("the example accepts a history, names the first event that was altered or left out, and does not miss what was erased", async () => {
+test("the example accepts a history, also with erased values, and names the first event that was altered or left out", async () => {
   const events = await history();
   const altered = (seq: number, change: Partial<IntakeEvent>): IntakeEvent[] =>
     events.map((event) => (event.stream === "submission" && event.seq === seq ? { ...event, ...change } : event));

@@ -75,7 +75,7 @@ async function choose(app: FrameLocator, label: string, option: string): Promise
 
 const GRACE = { kind: "human", id: "grace", name: "Grace" } as const;
 
-it("[MCP-APP-RESOURCE] [MCP-APP-ONLY] the form is one document without loads, and its tool is the app's alone", async () => {
+it("[MCP-APP-RESOURCE] [MCP-APP-ONLY] the form is one document that loads nothing, and only the app can call its tool", async () => {
   const { resources } = await agent.listResources();
   expect(resources.find(({ uri }) => uri === FORM_URI)?.mimeType).toBe("text/html;profile=mcp-app");
   const { contents } = await agent.readResource({ uri: FORM_URI });

@@ -44,7 +44,7 @@ describe(`of ${COUNT} generated intakes`, () => {
     });
     expect(odd.map(({ name }) => name)).toEqual([]);
     const made = [...tools.keys()].filter((name) => name.startsWith("formbridge_made-"));
-    // The verbs of the seeds, confirm, handoff, cancel and retry.
+    // The verbs of the design documents, and confirm, handoff, cancel and retry.
     expect(made).toHaveLength(COUNT * 11);
   });
 

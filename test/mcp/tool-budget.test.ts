@@ -45,7 +45,7 @@ describe("the default list of the six example intakes", () => {
     expect(tokensOf(tools).told).toBeLessThanOrEqual(MAX_TOKENS);
   });
 
-  it("[AUDIT-P1] the names of the seeds can be called though they are not listed", async () => {
+  it("[AUDIT-P1] the tool names of the design documents can be called though they are not listed", async () => {
     const host = await connectHost(server.url, { key: server.adminKey });
     const own = (verb: string) => `formbridge_purchase-request_${verb}`;
     const made = await host.done(own("create"), { initialFields: { item: "Pens" } });

@@ -287,7 +287,7 @@ describe("one edit inside another", () => {
 });
 
 describe("typing that continues", () => {
-  it("[PAGES-NOTHING-LOST] in a field that was never left is no conflict with what was saved of it", async () => {
+  it("[PAGES-NOTHING-LOST] in a field that was never left is no conflict with its own earlier saves", async () => {
     const server = new SimulatedServer();
     const session = await open(server);
     session.begin({ path: ["a"], over: undefined });
