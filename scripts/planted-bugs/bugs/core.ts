@@ -290,7 +290,7 @@ export const CORE: readonly PlantedBug[] = [
     name: "core-incident-per-event",
     breaks: "An ongoing attack is a new incident with every flush.",
     file: "packages/core/src/domain/alarms/incident.ts",
-    edits: [{ find: "at - previous.lastSeenAt <= quietMs(previous)", replace: "at < previous.lastSeenAt" }],
+    edits: [{ find: "at <= coversUntil(previous, blockMs)", replace: "at < previous.lastSeenAt" }],
     caughtBy: ["test/contract/alarms.test.ts"],
   },
   {

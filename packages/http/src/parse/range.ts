@@ -1,4 +1,8 @@
-import type { ByteRange } from "@formbridge/core";
+export interface ByteRange {
+  start: number;
+  /** Inclusive. */
+  end: number;
+}
 
 /**
  * One byte range (RFC 9110). Undefined, meaning the whole file, for no range, several ranges or an invalid one; `beyond` if it is

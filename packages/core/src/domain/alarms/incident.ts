@@ -55,8 +55,8 @@ export const RESPONSE_LEASE_MS = 30_000;
 const MIN_QUIET_MS = 300_000;
 
 /**
- * While its address is blocked, an attack is quiet, and what comes after the end of the block needs another one. A false positive
- * has no block.
+ * Up to when further evidence belongs to this incident: until the attack has been quiet for a while, but not beyond the block of its
+ * address, because an attack that goes on then needs a new block. The block of a false positive was lifted, so it doesn't count.
  */
 function coversUntil(incident: Incident, blockMs: number): Instant {
   const { lastSeenAt, raisedAt, responses, falsePositive } = incident;
