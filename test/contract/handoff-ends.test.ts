@@ -70,6 +70,35 @@ describe("when a session ends", () => {
     expectError(nothing, 404, "not_found");
   });
 
+  it("[HANDOFF-REVOKED] by a revocation, with the links that were created in it for later", async () => {
+    const { submissionId, resumeToken } = await make();
+    const handoff = await handOff(server, resumeToken);
+    const human = await visit(server, handoff);
+    const continued = async (from: typeof human) => {
+      const made = await from.call("POST", "/handoffs", { body: { kind: "session", version: 1 } });
+      expect(made.status).toBe(201);
+      return made.body;
+    };
+    const later = await continued(human);
+    const phone = await visit(server, later);
+    const evenLater = await continued(phone);
+    const path = `/resume/${resumeToken}/handoffs`;
+    expect((await server.call("DELETE", `${path}/${handoff.handoffId}`, { body: {} })).status).toBe(200);
+    for (const reply of [
+      await phone.call("GET", ""),
+      await phone.fill({ note: "x" }, 1),
+      await openSession(server, later),
+      await openSession(server, evenLater),
+    ]) {
+      expect(expectGone(reply, "token_expired")).toMatchObject({ reason: "handoff_revoked" });
+    }
+    const log = await server.call("GET", `/events?submissionId=${submissionId}&stream=token&types=token.expired`, {
+      key: server.adminKey,
+    });
+    const ids = [handoff, later, evenLater].map(({ handoffId }) => handoffId);
+    expect(log.body.items.map(({ payload }: Loose) => payload.handoffId).toSorted()).toEqual(ids.toSorted());
+  });
+
   it("[HANDOFF-REVOKED] a write and a revocation at the same time: the write commits before it, or not at all", async () => {
     for (let round = 0; round < 10; round++) {
       const { submissionId, resumeToken } = await make();

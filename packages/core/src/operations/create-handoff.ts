@@ -52,7 +52,10 @@ export async function createHandoff(
     async decide(submission, decideContext, { session }) {
       const others = await deps.backend.handoffs.ofSubmission(submission.submissionId);
       isOwn = session !== undefined || isHumanBearer(decideContext.actor);
-      const own = session && { allowedActors: [ownName(session.session.actor)] };
+      const own = session && {
+        allowedActors: [ownName(session.session.actor)],
+        madeIn: [...(session.handoff.madeIn ?? []), session.handoff.handoffId],
+      };
       const command = { ...commandOf(context, { call, kind, submission, secrets }), ...own };
       const decision = decideCreateHandoff(submission, command, { ...decideContext, others });
       const [made] = handoffsIn(decision.side);

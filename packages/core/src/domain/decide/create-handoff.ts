@@ -19,6 +19,7 @@ export interface CreateHandoff {
   /** Hash of the link's secret, if it has one. */
   link?: Hash;
   sealed?: string;
+  madeIn?: string[];
   traceparent?: string;
 }
 
@@ -85,7 +86,7 @@ function problemWith(command: CreateHandoff, policy: Policy): string | undefined
 
 function handoffOf(submission: Submission, command: CreateHandoff, context: DecideContext): Handoff {
   const { now, actor, policy } = context;
-  const { handoffId, kind, allowedActors, link, sealed, traceparent } = command;
+  const { handoffId, kind, allowedActors, link, sealed, madeIn, traceparent } = command;
   const expiresAt = expiryOf(submission, command, context);
   return {
     handoffId,
@@ -101,6 +102,7 @@ function handoffOf(submission: Submission, command: CreateHandoff, context: Deci
     ...(kind === "direct" && { version: submission.version }),
     ...(kind === "magic_link" && { code: { triesLeft: policy.codeTries, spent: false } }),
     ...(sealed !== undefined && { sealed }),
+    ...(madeIn && { madeIn }),
     ...(traceparent !== undefined && { traceparent }),
     sessions: [],
     forgetAfter: expiresAt,

@@ -10,7 +10,10 @@ export interface RevokeHandoff {
   reason?: string;
 }
 
-/** From now on the link can't be opened, and its sessions can neither read nor write. */
+/**
+ * From now on the link can't be opened, and its sessions can neither read nor write; nor can links that were created in
+ * its sessions, or the access would outlive its revocation.
+ */
 export function decideRevokeHandoff(
   submission: Submission,
   command: RevokeHandoff,
@@ -24,11 +27,10 @@ export function decideRevokeHandoff(
     return refuse(new ContractError("conflict", message, { about: aboutOf(submission) }));
   }
   // Idempotent: a second call keeps the first time and records nothing.
-  const revoked: Handoff = { ...handoff, revokedAt: handoff.revokedAt ?? context.now };
+  const ending = [handoff, ...context.others.filter(({ madeIn }) => madeIn?.includes(handoffId))];
   const told = {
     operation: "revokeHandoff",
     outcome: "success",
-    handoffId,
     reason: "handoff_revoked",
     finalState: submission.state,
     expiredAt: toIso(context.now),
@@ -37,7 +39,14 @@ export function decideRevokeHandoff(
   return {
     events: [],
     token: "keep",
-    side: [{ kind: "handoff", handoff: revoked }],
-    audit: handoff.revokedAt === undefined ? [{ type: "token.expired", payload: told }] : [],
+    side: ending.map((one) => ({
+      kind: "handoff",
+      handoff: { ...one, revokedAt: one.revokedAt ?? context.now },
+    })),
+    audit: ending.flatMap((one) =>
+      one.revokedAt === undefined
+        ? [{ type: "token.expired" as const, payload: { ...told, handoffId: one.handoffId } }]
+        : [],
+    ),
   };
 }

@@ -34,6 +34,8 @@ export interface Handoff {
   /** The recipient's address, the code and the message, sealed. */
   sealed?: string;
   sessions: Session[];
+  /** The hand-off in whose session it was created, and those before that one. */
+  madeIn?: string[];
   /** The span that created it; its sessions continue the trace. */
   traceparent?: string;
   revokedAt?: Instant;
