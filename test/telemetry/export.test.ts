@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFormBridge, type FormBridge, readConfig } from "../../apps/server/src/index.ts";
-import { start, tempFolder } from "../support/child.ts";
+import { start, startServerProcess, tempFolder } from "../support/child.ts";
 import { startMcpProcess } from "../support/mcp-process.ts";
 import { until } from "../support/moves.ts";
 import { createMigratedDatabase } from "../support/services/postgres.ts";
 
 const folders: { remove(): void }[] = [];
-const running: { stop(): Promise<void> }[] = [];
+const running: { stop(): Promise<unknown> }[] = [];
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
   for (const folder of folders.splice(0)) folder.remove();
@@ -25,7 +25,7 @@ async function open(settings: Record<string, string> = {}): Promise<FormBridge> 
   return formbridge;
 }
 
-const createOn = ({ url }: FormBridge): Promise<Response> =>
+const createOn = ({ url }: { url: string }): Promise<Response> =>
   fetch(`${url}/intakes/contact/submissions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -118,10 +118,49 @@ describe("a push", () => {
   );
 });
 
+it("[OBSERVE-PUSH] a collector that refuses is one line in the log, and one more when it accepts again", async () => {
+  let status = 500;
+  const pushes: string[] = [];
+  const collector = createServer((request, response) => {
+    request.resume().on("end", () => {
+      pushes.push(`${status} ${request.url}`);
+      response.writeHead(status).end();
+    });
+  });
+  const endpoint = await listening(collector);
+  const folder = tempFolder();
+  folders.push(folder);
+  const server = await startServerProcess({
+    FORMBRIDGE_DATA: folder.path,
+    FORMBRIDGE_OTLP_ENDPOINT: endpoint,
+    FORMBRIDGE_OTLP_METRICS_INTERVAL_MS: "20",
+    FORMBRIDGE_OTLP_TRACES_INTERVAL_MS: "20",
+    FORMBRIDGE_TRACES_RATIO: "1",
+  });
+  running.push(server);
+  const linesAbout = (event: string): string[] =>
+    server
+      .output()
+      .split("\n")
+      .filter((line) => line.includes(`"event":"${event}"`));
+  const createsUntil = (isEnough: () => boolean) =>
+    until(async () => {
+      expect((await createOn(server)).status).toBe(201);
+      return isEnough() || undefined;
+    });
+  const count = (push: string): number => pushes.filter((one) => one === push).length;
+  await createsUntil(() => count("500 /v1/metrics") > 2 && count("500 /v1/traces") > 2);
+  status = 200;
+  await createsUntil(() => count("200 /v1/metrics") > 2 && linesAbout("otlp.working").length === 2);
+  const about = (lines: string[]) => lines.map((line) => JSON.parse(line)).map(({ level, what }) => `${level} ${what}`);
+  expect(about(linesAbout("otlp.failed")).sort()).toEqual(["warn metrics", "warn traces"]);
+  expect(about(linesAbout("otlp.working")).sort()).toEqual(["info metrics", "info traces"]);
+}, 60_000);
+
 async function listening(server: ReturnType<typeof createServer>): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   running.push({
-    stop: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
+    stop: () => new Promise<void>((resolve) => void server.close(() => resolve()).closeAllConnections()),
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -119,7 +119,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       const watched = { metrics, sizes, backend, health, database, maxTokens, everyMs, onSkew };
       stops.push(watchStores({ ...watched, ...(redisMemory && { redisMemory }) }));
       if (chosen.push !== undefined) {
-        const end = pushMetrics(metrics, chosen.push, chosen.push.everyMs);
+        const end = pushMetrics(metrics, { ...chosen.push, log });
         stops.push(() => Promise.race([end(), afterMs(LAST_PUSH_MS)]));
       }
       if (chosen.port === undefined) return {};

@@ -1,5 +1,7 @@
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import type { Log } from "../log/record-measure.ts";
+import { reportExports } from "../report-exports.ts";
 import type { Metrics } from "./registry.ts";
 
 export interface OtlpOptions {
@@ -9,9 +11,15 @@ export interface OtlpOptions {
   timeoutMs: number;
 }
 
+interface PushOptions extends OtlpOptions {
+  everyMs: number;
+  log: Log;
+}
+
 /** Sends all metrics to a collector periodically. One that hangs or is down delays nothing. Returns how to stop. */
-export function pushMetrics(metrics: Metrics, { endpoint, headers, timeoutMs }: OtlpOptions, everyMs: number) {
+export function pushMetrics(metrics: Metrics, { endpoint, headers, timeoutMs, everyMs, log }: PushOptions) {
   const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers, timeoutMillis: timeoutMs });
+  reportExports(exporter, "metrics", log);
   const reader = new PeriodicExportingMetricReader({
     exporter,
     exportIntervalMillis: everyMs,

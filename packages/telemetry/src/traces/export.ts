@@ -2,7 +2,9 @@ import { type HrTime, SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetr
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, type ReadableSpan } from "@opentelemetry/sdk-trace";
+import type { Log } from "../log/record-measure.ts";
 import type { OtlpOptions } from "../metrics/push.ts";
+import { reportExports } from "../report-exports.ts";
 import type { Position } from "./traceparent.ts";
 import { type LocalTrace, type RecordedSpan, spanIdOf, traceIdOf } from "./tracing.ts";
 
@@ -10,6 +12,7 @@ export interface TraceExportOptions extends OtlpOptions {
   everyMs: number;
   version: string;
   role: string;
+  log: Log;
 }
 
 /** Spans that wait for the collector. Beyond this, new ones are dropped. */
@@ -19,8 +22,9 @@ const NS_PER_MS = 1_000_000;
 
 /** Sends traces to a collector in batches. One that hangs or is down delays nobody: the queue is bounded. */
 export function exportTraces(options: TraceExportOptions): { add(trace: LocalTrace): void; stop(): Promise<void> } {
-  const { endpoint, headers, timeoutMs, everyMs, version, role } = options;
+  const { endpoint, headers, timeoutMs, everyMs, version, role, log } = options;
   const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers, timeoutMillis: timeoutMs });
+  reportExports(exporter, "traces", log);
   const processor = new BatchSpanProcessor({
     exporter,
     scheduledDelayMillis: everyMs,
