@@ -369,7 +369,9 @@ describe("files without a place", () => {
   it("names that no field may have are refused with the true reason", () => {
     const open = { type: "object", properties: { map: { type: "object", additionalProperties: { "x-file": rule } } } };
     const { decision } = given({ schema: open }).when(request("map.__proto__"));
-    expect(decision.refusal?.message).toBe("The file can't be placed: __proto__ isn't allowed as a field name. Use another one.");
+    expect(decision.refusal?.message).toBe(
+      "The file can't be placed: __proto__ isn't allowed as a field name. Use another one.",
+    );
   });
 
   it("[AUDIT-F37] a path that is not a file field is refused with a list of those that are", () => {
