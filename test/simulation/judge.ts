@@ -6,6 +6,7 @@ import { type Effect, effectOf, type Standpoint } from "./effects.ts";
 import {
   type Call,
   GRACE,
+  handoffOf,
   isDue,
   isEnded,
   isOpen,
@@ -61,8 +62,7 @@ export const discloses = (sub: Sub): boolean => isOpen(sub) && sub.intake !== "h
 /** Whose record it is. On a public intake, a key of another tenant is ignored. */
 export function principalOf(call: Call, at: { tenant: string; before: Sub | undefined }): string {
   const { player, kind, session } = call;
-  const hash = session === undefined ? undefined : sha256(session);
-  const handed = at.before?.handed.find(({ sessions }) => sessions.some((one) => one.hash === hash));
+  const handed = session === undefined ? undefined : handoffOf(at.before, sha256(session));
   if (handed !== undefined) return `handoff:${handed.id}`;
   const isKeyed = player.apiKey !== undefined && player.tenant === at.tenant;
   if (isKeyed) return `actor:${player.actor.id}`;
@@ -123,7 +123,7 @@ function judgeInSession(flight: Standpoint, view: View, session: string): Verdic
   const { call } = flight;
   const { sub, now } = view;
   const hash = sha256(session);
-  const handed = sub?.handed.find(({ sessions }) => sessions.some((one) => one.hash === hash));
+  const handed = handoffOf(sub, hash);
   const own = handed?.sessions.find((one) => one.hash === hash);
   if (sub === undefined || handed === undefined || own === undefined) return refuse("token_invalid");
   if ((call.submissionId ?? sub.id) !== sub.id) return refuse("token_invalid");

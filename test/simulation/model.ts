@@ -47,6 +47,8 @@ export interface Handed {
   expiresAt: number;
   revoked: boolean;
   sessions: readonly { hash: string; expiresAt: number }[];
+  /** The hand-offs in whose sessions it was created: revoking one of them revokes it too. */
+  madeIn: readonly string[];
 }
 
 export interface Upload {
@@ -181,6 +183,10 @@ const ENDED: readonly string[] = ["finalized", "cancelled", "expired"];
 export const isOpen = (sub: Sub): boolean => EDITABLE.includes(sub.state);
 export const isEnded = (sub: Sub): boolean => ENDED.includes(sub.state);
 export const isDue = (sub: Sub, now: number): boolean => isOpen(sub) && now >= sub.expiresAt + SKEW;
+
+/** The hand-off that a session belongs to, by the session's hash. */
+export const handoffOf = (sub: Sub | undefined, session: string): Handed | undefined =>
+  sub?.handed.find(({ sessions }) => sessions.some(({ hash }) => hash === session));
 
 /** Can a link still be opened, as far as its hand-off goes? */
 export const isRevoked = (handed: Handed, sub: Sub): boolean => handed.revoked || handed.epoch !== sub.epoch;
