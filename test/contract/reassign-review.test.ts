@@ -125,6 +125,8 @@ describe("reassigning a gate", () => {
     ["empty lists", { reviewers: { ids: [], roles: [] } }, "reviewers"],
     ["too few people", { reviewers: { ids: ["otto"] } }, "reviewers"],
     ["what is no address", { reviewers: { emails: ["x", "y@x.test"] } }, "reviewers.emails.0"],
+    ["a blank id", { reviewers: { ids: ["otto", " ", "rosa"] } }, "reviewers.ids.1"],
+    ["a blank role", { reviewers: { roles: ["reviewer", ""] } }, "reviewers.roles.1"],
     ["a blank reason", { reviewers: { roles: ["reviewer"] }, reason: " " }, "reason"],
   ])("[REVIEWS-REASSIGNED] %s is refused", async (_what, body, path) => {
     const id = await waiting({}, { requiredApprovals: 2 });

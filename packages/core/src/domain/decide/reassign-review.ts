@@ -1,11 +1,11 @@
 import type { FieldError, ReviewerGroup } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import { isAddress } from "../review/address.ts";
+import { isBlank } from "../review/blank.ts";
 import { gateOf, mostReviewers } from "../review/reviewers.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf, endedError } from "../tokens/refuse-ended.ts";
 import { type DecideContext, type Decision, refuse } from "./decision.ts";
-import { isBlank } from "./review.ts";
 
 export interface ReassignReview {
   reviewers: ReviewerGroup;
@@ -44,6 +44,11 @@ function problemsWith({ reviewers, reason }: ReassignReview, open: number): Fiel
   if (ids.length + roles.length + emails.length === 0) add("reviewers", "names nobody.");
   else if (mostReviewers({ ids, roles, emails }) < open) {
     add("reviewers", `names fewer people than the ${open} approvals that the gate still needs.`);
+  }
+  for (const [name, list] of Object.entries({ ids, roles })) {
+    for (const [index, text] of list.entries()) {
+      if (isBlank(text)) add(`reviewers.${name}.${index}`, "is blank, so it names nobody.");
+    }
   }
   for (const [index, email] of emails.entries()) {
     if (!isAddress(email)) add(`reviewers.emails.${index}`, "is not an e-mail address.", "invalid_format");

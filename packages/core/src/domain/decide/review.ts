@@ -1,6 +1,7 @@
 import type { ApprovalGate, FieldError, ReviewRequest, Role } from "@formbridge/contract";
 import { ContractError } from "../error.ts";
 import type { CompiledIntake } from "../intake/compiled-intake.ts";
+import { isBlank } from "../review/blank.ts";
 import { barredFrom, gateOf } from "../review/reviewers.ts";
 import type { Submission } from "../submission.ts";
 import { aboutOf, endedError } from "../tokens/refuse-ended.ts";
@@ -69,9 +70,6 @@ function approve(
     jobs: onward.jobs,
   };
 }
-
-/** Only white space or invisible characters. */
-export const isBlank = (text: string): boolean => !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 
 /** What is wrong with a verdict itself, independent of the reviewer. */
 function faultsOf(verdict: Verdict, intake: CompiledIntake): FieldError[] {

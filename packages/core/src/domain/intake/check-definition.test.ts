@@ -53,6 +53,14 @@ describe("a definition is refused with the location of the problem", () => {
     ],
     ["a broken pattern", withField({ pattern: "[" }), ["schema.properties.f.pattern"]],
     ["a reserved name", JSON.parse('{"schema":{"properties":{"__proto__":{}}}}'), ["schema.properties.__proto__"]],
+    [
+      "a reserved name that is required",
+      withField(
+        { dependentRequired: { a: ["b", "prototype"] } },
+        { required: ["f", "__proto__"], allOf: [{ required: ["constructor"] }] },
+      ),
+      ["schema.allOf.0.required.0", "schema.properties.f.dependentRequired.a.1", "schema.required.1"],
+    ],
     ["a malformed x-file", withField({ "x-file": { accept: [], maxBytes: 1 } }), ["schema.properties.f.x-file.accept"]],
     [
       "[AUDIT-F38] an extension in place of a MIME type",
@@ -65,6 +73,19 @@ describe("a definition is refused with the location of the problem", () => {
       "a step with a field that there is not",
       { ...withField({}), uiHints: { steps: [{ id: "s", title: "S", fields: ["f", "g"] }] } },
       ["uiHints.steps.0.fields.1"],
+    ],
+    [
+      "two steps of one id",
+      {
+        ...withField({}),
+        uiHints: {
+          steps: [
+            { id: "s", title: "S", fields: ["f"] },
+            { id: "s", title: "T", fields: [] },
+          ],
+        },
+      },
+      ["uiHints.steps.1.id"],
     ],
     [
       "times beyond every calendar",
@@ -117,6 +138,24 @@ describe("a definition is refused with the location of the problem", () => {
         ],
       },
       ["approvalGates.1.name"],
+    ],
+    [
+      "reviewers of only blanks",
+      {
+        ...withField({}),
+        approvalGates: [
+          {
+            name: "g",
+            reviewers: { ids: ["ada", " "], roles: ["\u200b"], escalateTo: { ids: [""] } },
+            escalateAfterMs: 1000,
+          },
+        ],
+      },
+      [
+        "approvalGates.0.reviewers.escalateTo.ids.0",
+        "approvalGates.0.reviewers.ids.1",
+        "approvalGates.0.reviewers.roles.0",
+      ],
     ],
     [
       "a rule with an unknown operator",

@@ -22,6 +22,7 @@ import { DEFAULT_ALARMS, responsesProblem, ruleFor, ruleProblem } from "../alarm
 import { ContractError } from "../error.ts";
 import { RESERVED_NAMES } from "../fields/json-values.ts";
 import { isAddress } from "../review/address.ts";
+import { isBlank } from "../review/blank.ts";
 import { mostReviewers } from "../review/reviewers.ts";
 import { checkEventTypes } from "../webhooks/check-event-types.ts";
 import { ruleProblems } from "./auto-approve.ts";
@@ -148,6 +149,11 @@ function checkReviewers(gate: ApprovalGate, at: readonly string[], problems: Pro
     const lists = Object.values(group);
     if (lists.length > 0 && lists.every((list) => list.length === 0)) {
       problems.add(place, "names nobody; leave the lists out to accept every reviewer");
+    }
+    for (const name of ["ids", "roles"] as const) {
+      for (const [index, text] of (group[name] ?? []).entries()) {
+        if (isBlank(text)) problems.add([...place, name, String(index)], "is blank, so it names nobody");
+      }
     }
     for (const [index, email] of (group.emails ?? []).entries()) {
       if (isAddress(email)) continue;

@@ -24,6 +24,7 @@ export function checkPresentation(definition: IntakeDefinition, problems: Proble
   for (const [tag] of languages) {
     if (!isLanguage(tag)) problems.add(["translations", tag], "is not a BCP 47 language tag", "invalid_format");
   }
+  checkStepIds(definition.uiHints?.steps, problems);
   // A broken schema has no fields to compare with, and its problems are already listed.
   if (!isObject(definition.schema) || problems.list.length > 0) return;
   const places = createPlaces(createSchemaView(definition.schema), problems);
@@ -62,6 +63,15 @@ function createPlaces(view: SchemaView, problems: Problems) {
     for (const field of Object.keys(hints ?? {})) check(field, [...at, field]);
   };
   return { check, checkHints, checkPublished };
+}
+
+/** Translations, and the pages, find a step by its id. */
+function checkStepIds(steps: NonNullable<IntakeDefinition["uiHints"]>["steps"] = [], problems: Problems): void {
+  const ids = new Set<string>();
+  for (const [index, { id }] of steps.entries()) {
+    if (ids.has(id)) problems.add(["uiHints", "steps", String(index), "id"], `is used by two steps: ${id}`);
+    ids.add(id);
+  }
 }
 
 function checkSteps(

@@ -1,4 +1,5 @@
 import type { ErrorObject } from "ajv";
+import { RESERVED_NAMES } from "../fields/json-values.ts";
 import { createAjv, isDraft07, type JsonSchemaValidator, toValidationSchema } from "./ajv.ts";
 import type { Problems, ShapeCheck } from "./definition-problems.ts";
 import { FILE_KEYWORD } from "./file-reference.ts";
@@ -87,6 +88,7 @@ function checkNode({ node, at: inner }: Located, scope: Scope, problems: Problem
     if ((keyword === "$id" || keyword === "$schema") && inner.length > 0) {
       problems.add(here, "is allowed at the root only");
     }
+    checkRequiredNames(keyword, value, here, problems);
     if (keyword === "$ref" || keyword === "$dynamicRef") checkRef(value, here, scope, problems);
     if (keyword === "pattern" && typeof value === "string") checkPattern(value, here, scope, problems);
     if (keyword === "patternProperties" && isObject(value)) {
@@ -97,6 +99,22 @@ function checkNode({ node, at: inner }: Located, scope: Scope, problems: Problem
     }
   }
   checkMarks(node, at, scope, problems);
+}
+
+/** Fields can't have these names, so a submission that needs one could never be complete. */
+function checkRequiredNames(keyword: string, value: unknown, at: readonly string[], problems: Problems): void {
+  const lists: [unknown, readonly string[]][] =
+    keyword === "required"
+      ? [[value, at]]
+      : (keyword === "dependentRequired" || keyword === "dependencies") && isObject(value)
+        ? Object.entries(value).map(([name, list]) => [list, [...at, name]])
+        : [];
+  for (const [list, place] of lists) {
+    if (!Array.isArray(list)) continue;
+    for (const [index, name] of list.entries()) {
+      if (RESERVED_NAMES.has(name)) problems.add([...place, String(index)], `is a reserved name: ${name}`);
+    }
+  }
 }
 
 const isKnown = (ajv: JsonSchemaValidator, keyword: string): boolean => Object.hasOwn(ajv.RULES.keywords, keyword);
