@@ -398,6 +398,31 @@ describe("files without a place", () => {
     expect(decision.refusal?.detail.nextActions).toMatchObject([{ action: "request_upload", field: "id" }]);
   });
 
+  it("an upload for a field whose name is a number can't be moved to a field with another number", () => {
+    const byYear = { type: "object", properties: { "1": { "x-file": rule }, "2": { "x-file": rule } } };
+    const forms = {
+      type: "object",
+      properties: { forms: byYear, list: { type: "array", items: { type: "object", properties: { years: byYear } } } },
+    };
+    const filled = given({ schema: forms }).when(set({ list: [{}, {}] }));
+    for (const [place, other] of [
+      ["forms.1", "forms.2"],
+      ["list.0.years.1", "list.0.years.2"],
+    ] as const) {
+      const asked = filled.when(request(place));
+      const uploadId = last(asked);
+      const { when } = asked.when(confirm(uploadId));
+      const { decision } = when(set({ [other]: { uploadId } }));
+      expect(decision.refusal?.message).toContain(
+        `${uploadId} was uploaded for ${place} and can't be moved to ${other}`,
+      );
+    }
+    const asked = filled.when(request("list.0.years.1"));
+    const uploadId = last(asked);
+    const moved = asked.when(confirm(uploadId)).when(set({ "list.1.years.1": { uploadId } }));
+    expect(moved.decision.refusal).toBeUndefined();
+  });
+
   it("[AUDIT-F37] an upload that is attached before it is confirmed is refused with the true reason", () => {
     const asked = given({ schema }).when(request("w9"));
     const { decision } = asked.when(set({ w9: { uploadId: last(asked) } }));
