@@ -114,7 +114,8 @@ it("[HANDOFF-CODE] needs an address, and the other kinds accept none", async () 
 });
 
 it("[HANDOFF-NO-MAIL] a server without e-mail reports that, and records nothing", async () => {
-  const silent = await startTestServer({ store: "memory" });
+  const metricsKey = "k".repeat(40);
+  const silent = await startTestServer({ store: "memory", env: { FORMBRIDGE_METRICS_KEY: metricsKey } });
   await silent.putIntake({ id: "forms" });
   const { submissionId, resumeToken } = await create(silent, "forms");
   const body = { actor: AGENT, kind: "magic_link", recipientEmail: EMAIL };
@@ -122,6 +123,10 @@ it("[HANDOFF-NO-MAIL] a server without e-mail reports that, and records nothing"
     silent.call("POST", `/resume/${resumeToken}/handoffs`, { body }),
   );
   expect(expectError(reply, 503, "service_unavailable").retryable).toBe(false);
+  const metrics = await silent.call("GET", "/metrics", { key: metricsKey });
+  expect(metrics.body).toContain('token_accessed_count_total{operation="handoff",outcome="refused"} 1');
+  expect(metrics.body).not.toContain('outcome="error"');
+  expect(metrics.body).not.toContain('reason="unavailable"');
   const list = await silent.call("GET", `/resume/${resumeToken}/handoffs`);
   expect(list.body.items).toEqual([]);
   await silent.stop();

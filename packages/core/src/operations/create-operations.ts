@@ -1,3 +1,4 @@
+import { ContractError } from "../domain/error.ts";
 import type { CallFacts } from "../ports/instrumentation.ts";
 import { shortHash, type Tracing } from "../ports/tracing.ts";
 import { abandonUpload } from "./abandon-upload.ts";
@@ -227,8 +228,12 @@ function bind(name: string, operation: AnyOperation, context: Context) {
     } catch (cause) {
       const error = storeError(cause);
       const outcome = error instanceof Error && "type" in error ? String(error.type) : "internal_error";
-      // The store failed before it could determine whether the token is valid.
-      if (facts.presented === true && outcome === "service_unavailable") facts.failure ??= "unavailable";
+      if (outcome === "service_unavailable") {
+        // Waiting doesn't help: the server isn't set up for the call, so this is no outage.
+        if (error instanceof ContractError && !error.detail.retryable) facts.notSetUp = true;
+        // The store failed before it could determine whether the token is valid.
+        else if (facts.presented === true) facts.failure ??= "unavailable";
+      }
       ended(facts, outcome, began);
       throw error;
     }

@@ -30,6 +30,8 @@ export interface CallFacts {
   actor?: { kind: string; id: string };
   key?: KeyRef;
   replayed?: boolean;
+  /** The call needs something that this server was not set up with, such as e-mail or storage for files. */
+  notSetUp?: boolean;
   /** Why the server failed. */
   cause?: string;
 }

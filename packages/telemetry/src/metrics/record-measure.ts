@@ -29,8 +29,10 @@ const TOKEN_OPERATIONS: Record<string, string> = {
 /** Errors that are not the caller's doing. */
 const OURS = new Set(["internal_error", "service_unavailable"]);
 
-const outcomeOf = (outcome: string): "success" | "refused" | "error" =>
-  outcome === "ok" ? "success" : OURS.has(outcome) ? "error" : "refused";
+function outcomeOf(outcome: string, { notSetUp }: CallFacts): "success" | "refused" | "error" {
+  if (outcome === "ok") return "success";
+  return OURS.has(outcome) && notSetUp !== true ? "error" : "refused";
+}
 
 /** What is wrong with a token itself, whatever its submission's state is. */
 const VALIDATION_ERRORS: Record<string, string> = {
@@ -69,7 +71,7 @@ export function createMeasureRecorder(metrics: Metrics, now: () => number): (mea
   });
 
   function operationEnded({ operation, outcome, ms, facts }: Measure & { name: "operation" }): void {
-    const result = outcomeOf(outcome);
+    const result = outcomeOf(outcome, facts);
     metrics.observe("formbridge_operation_duration_seconds", ms / 1000, operation, result);
     if (facts.presented === true) tokenUsed(TOKEN_OPERATIONS[operation] ?? "other", result, facts);
     if (facts.key !== undefined && result === "success") keyUsed(facts, ms);
