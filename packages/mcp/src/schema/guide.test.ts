@@ -39,4 +39,15 @@ describe("a guide to the fields", () => {
     expect(guide.describe("scan")).toEqual({ path: "scan", type: "file", title: "Scan", file: true });
     expect(guide.describe("nowhere")).toEqual({ path: "nowhere" });
   });
+
+  it("[MCP-SHORT] tells a property whose name is a number from the item of a list", () => {
+    const one = { type: "string", title: "One", "x-sensitive": true };
+    const years = { type: "object", properties: { "1": one } };
+    const numbered = guideOf({ type: "object", properties: { years, list: { type: "array", items: years } } });
+    for (const path of ["years.1", "list.0.1"]) {
+      expect(numbered.describe(path)).toMatchObject({ path, title: "One" });
+      expect(numbered.isSensitive(path)).toBe(true);
+    }
+    expect(numbered.knows("years.2")).toBe(false);
+  });
 });

@@ -59,7 +59,7 @@ function createGuide(schema: SchemaNode): Guide {
   const entries = new Map<string, Entry>();
   const derived = deriveFields(schema, { forAgents: false });
   list(derived, { at: "", entries });
-  const entryAt = (path: string) => entries.get(path.replaceAll(/(?<=\.)\d+(?=\.|$)/g, "*"));
+  const entryAt = (path: string) => entries.get(path) ?? entries.get(placeOf(path, entries));
   const position = (path: string) => entryAt(path)?.position ?? Number.MAX_SAFE_INTEGER;
   return {
     order: (paths) => paths.toSorted((one, other) => position(one) - position(other)),
@@ -69,6 +69,14 @@ function createGuide(schema: SchemaNode): Guide {
     names: [...entries.keys()].filter((path) => !path.includes("*")),
     outline: () => outlineOf(derived, { at: "", entries, left: { fields: MAX_OUTLINE } }),
   };
+}
+
+/** The path with `*` for the items of lists. A number may also be the name of a property. */
+function placeOf(path: string, entries: ReadonlyMap<string, Entry>): string {
+  return path.split(".").reduce((at, name) => {
+    const named = `${at}.${name}`;
+    return /^\d+$/.test(name) && !entries.has(named) ? `${at}.*` : named;
+  });
 }
 
 /** For more fields, `verbose` returns the whole schema. */
