@@ -156,10 +156,6 @@ describe.each(WAYS)("a line of a host that the command %s", (way) => {
     ["prompts/get", {}, "name"],
     ["prompts/get", { name: "fill_intake", arguments: { intakeId: 5 } }, "arguments"],
     ["tools/list", { cursor: 5 }, "cursor"],
-    ["tools/call", {}, "name"],
-    ["tools/call", { arguments: {} }, "name"],
-    ["tools/call", { name: "formbridge_status", arguments: null }, "arguments"],
-    ["tools/call", { name: "formbridge_status", arguments: [] }, "arguments"],
   ])("[AUDIT-P8] %s with %o is -32602 with a readable message", async (method, params, named) => {
     const host = await connect(way);
     host.send(JSON.stringify({ jsonrpc: "2.0", id: 30, method, params }));

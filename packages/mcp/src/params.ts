@@ -35,10 +35,3 @@ export const PROMPT_PARAMS = params<{ name: string; arguments?: Record<string, s
     args === undefined || (isObject(args) && Object.values(args).every((value) => typeof value === "string"));
   return text(given, "name") ?? (isFit ? undefined : "arguments must be an object of strings");
 });
-
-/** What is wrong with the parameters of `tools/call`. */
-export function callProblem(given: Given): string | undefined {
-  const { arguments: args } = given;
-  const isFit = args === undefined || isObject(args);
-  return text(given, "name") ?? (isFit ? undefined : "arguments must be an object");
-}

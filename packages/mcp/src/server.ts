@@ -2,11 +2,9 @@ import type { ActorInput } from "@formbridge/contract";
 import { type Caller, ContractError, errorBody, internalError, type Operations } from "@formbridge/core";
 import {
   CLIENT_INFO_META_KEY,
-  type JSONRPCRequest,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
-  type Result,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -21,7 +19,7 @@ import { AnsweredInstead, hostSide } from "./human/host-side.ts";
 import type { RequestStates } from "./human/request-state.ts";
 import { serveTasks, TASKS_EXTENSION, type Tasks } from "./human/tasks.ts";
 import type { InFlight } from "./in-flight.ts";
-import { callProblem, LIST_PARAMS, PROMPT_PARAMS, READ_PARAMS } from "./params.ts";
+import { LIST_PARAMS, PROMPT_PARAMS, READ_PARAMS } from "./params.ts";
 import { promptsFor, promptText } from "./prompts.ts";
 import { listedResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 
@@ -72,10 +70,7 @@ export interface ServerOptions {
 
 /** Serves one caller. Stateless: all state is in the calls. */
 export function createServer({ version, caller, parts: ready, serverClass = Server }: ServerOptions): Server {
-  const server = new (withCheckedCalls(serverClass))(serverInfoOf(version), {
-    capabilities: CAPABILITIES,
-    instructions: INSTRUCTIONS,
-  });
+  const server = new serverClass(serverInfoOf(version), { capabilities: CAPABILITIES, instructions: INSTRUCTIONS });
   const told = inProtocol(ready);
   server.setRequestHandler("tools/list", { params: LIST_PARAMS }, (_params, context) =>
     told(async ({ catalog }) => {
@@ -145,23 +140,6 @@ export function createServer({ version, caller, parts: ready, serverClass = Serv
   );
   return server;
 }
-
-/** Checks calls before the SDK does, which would send its validator's raw findings. */
-const withCheckedCalls = (serverClass: typeof Server): typeof Server =>
-  class extends serverClass {
-    protected override _wrapHandler(
-      method: string,
-      handler: (request: JSONRPCRequest, context: ServerContext) => Promise<Result>,
-    ) {
-      const wrapped = super._wrapHandler(method, handler);
-      if (method !== "tools/call") return wrapped;
-      return async (request: JSONRPCRequest, context: ServerContext) => {
-        const problem = callProblem(request.params ?? {});
-        if (problem === undefined) return await wrapped(request, context);
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid params for ${method}: ${problem}`);
-      };
-    }
-  };
 
 /** The caller with the span of its message, which is closer to the call than that of the connection. */
 export const tracedFrom = (caller: Caller, traceparent: unknown): Caller =>
