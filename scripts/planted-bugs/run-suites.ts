@@ -42,9 +42,11 @@ export async function runSuites(tree: string, files: readonly string[], signal: 
   const vitest = join(tree, "node_modules/vitest/vitest.mjs");
   const options = ["run", "--project", "embedded", "--bail=1", "--reporter=json", `--outputFile=${output}`];
   const child = spawn(process.execPath, [vitest, ...options, ...files], { cwd: tree, stdio: "ignore", signal });
-  await once(child, "exit");
+  const [code] = await once(child, "exit");
   if (!existsSync(output)) return { kind: "broken", tests: 0, detail: "vitest left no report" };
-  return verdictOf(JSON.parse(readFileSync(output, "utf8")) as Report);
+  const verdict = verdictOf(JSON.parse(readFileSync(output, "utf8")) as Report);
+  // A worker that died, out of memory for example, has reported no failure.
+  return verdict.kind === "passed" && code !== 0 ? { ...verdict, kind: "broken", detail: "vitest failed" } : verdict;
 }
 
 export function verdictOf({ numTotalTests: tests, success, testResults }: Report): Verdict {

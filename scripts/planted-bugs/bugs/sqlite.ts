@@ -201,7 +201,7 @@ export const SQLITE: readonly PlantedBug[] = [
     edits: [
       {
         find: "      commit.run();",
-        replace: "      queueMicrotask(() => commit.run());",
+        replace: "      setImmediate(() => commit.run());",
       },
     ],
     caughtBy: [FSYNC],
