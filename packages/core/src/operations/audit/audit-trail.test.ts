@@ -13,6 +13,7 @@ function scene() {
   const measures: Measure[] = [];
   const answers: (Committed | Error)[] = [];
   const revisions = new Map<string, number>();
+  const inFlight = { now: 0, most: 0 };
   const rowOf = (submissionId: string) => ({
     submission: {
       submissionId,
@@ -26,7 +27,13 @@ function scene() {
   const deps = {
     backend: {
       store: {
-        load: async ({ by }: { by: { id: string } }) => ({ now: 0, submission: rowOf(by.id) }),
+        load: async ({ by }: { by: { id: string } }) => {
+          inFlight.now += 1;
+          inFlight.most = Math.max(inFlight.most, inFlight.now);
+          await Promise.resolve();
+          inFlight.now -= 1;
+          return { now: 0, submission: rowOf(by.id) };
+        },
         commit: async (change: Change): Promise<Committed> => {
           const answer = answers.shift();
           if (answer instanceof Error) throw answer;
@@ -45,7 +52,7 @@ function scene() {
   const counted = (outcome: string): number =>
     measures.reduce((sum, one) => sum + (one.name === "audit_notes" && one.outcome === outcome ? one.count : 0), 0);
   const events = () => changes.flatMap(({ events }) => events);
-  return { trail: createAuditTrail(deps), changes, events, answers, counted };
+  return { trail: createAuditTrail(deps), changes, events, answers, counted, inFlight };
 }
 
 const noteOf = (submissionId: string, payload: AuditNote["payload"] = {}): AuditNote => ({
@@ -68,6 +75,24 @@ describe("audit notes", () => {
       { operation: "getSubmission", ipAddress: "10.0.0.1", responseTimeMs: 9, count: 3 },
       { operation: "getSubmission", ipAddress: "10.0.0.2", responseTimeMs: 1 },
     ]);
+  });
+
+  it("are written for a limited number of submissions at once, so that callers' writes don't wait behind all of them", async () => {
+    const { trail, changes, inFlight } = scene();
+    for (let one = 0; one < 300; one++) trail.note(noteOf(`sub_${one}`));
+    await trail.flush();
+    expect(changes).toHaveLength(300);
+    expect(inFlight.most).toBe(64);
+  });
+
+  it("[EVENTS-AUDIT-KEPT] wait for the next flush when the store is down, and are all written then", async () => {
+    const { trail, changes, answers, counted } = scene();
+    for (let one = 0; one < 300; one++) trail.note(noteOf(`sub_${one}`));
+    answers.push(...Array.from({ length: 64 }, down));
+    await expect(trail.flush()).rejects.toThrow("audit notes");
+    expect([changes.length, counted("retried")]).toEqual([0, 64]);
+    await trail.flush();
+    expect(changes).toHaveLength(300);
   });
 
   it("[EVENTS-AUDIT-KEPT] what the store refuses is written with the next flush, and the failure is reported and counted", async () => {

@@ -37,6 +37,8 @@ interface Pending {
 const MAX_NOTES = 20_000;
 const MAX_BARE_NOTES = 25_000;
 const MAX_TRIES = 16;
+/** Submissions whose notes a flush writes at once. */
+const AT_ONCE = 64;
 
 /**
  * Reads and refusals change nothing but are part of the history. Reads are collected and written every few seconds:
@@ -138,10 +140,17 @@ export function createAuditTrail(deps: Deps): AuditTrail {
       await writeSoon(takeOver.submission.submissionId);
     },
     async flush() {
-      const outcomes = await Promise.allSettled([...pending.keys()].map(write));
-      const failures = outcomes.flatMap((outcome) =>
-        outcome.status === "rejected" ? [outcome.reason as unknown] : [],
-      );
+      const failures: unknown[] = [];
+      const due = [...pending.keys()];
+      // All at once would delay callers' writes. If a whole batch fails, the store is down, and the rest waits for the next flush.
+      for (let next = 0, isUp = true; isUp && next < due.length; next += AT_ONCE) {
+        const outcomes = await Promise.allSettled(due.slice(next, next + AT_ONCE).map(write));
+        const failed = outcomes.flatMap((outcome) =>
+          outcome.status === "rejected" ? [outcome.reason as unknown] : [],
+        );
+        isUp = failed.length < outcomes.length;
+        failures.push(...failed);
+      }
       const dropped = lost;
       lost = 0;
       if (dropped > 0) failures.push(new Error(`${dropped} audit notes didn't fit into memory and were lost`));
